@@ -71,7 +71,7 @@ std::string without_numbers(const fs::path& file, bool sorts_lines) {
   if (entrain::spans::framing_of(text)) {
     entrain::spans::Spans spans;
     std::vector<entrain::spans::Stamp> stamps;
-    if (!entrain::spans::read(text, file.string(), spans, stamps)) finding("unreadable spans");
+    if (!entrain::spans::read(text, file.string(), spans, &stamps)) finding("unreadable spans");
     for (const auto& stamp : stamps) text.replace(stamp.at, stamp.size, stamp.size, '\0');
     return text;
   }

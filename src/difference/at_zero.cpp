@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "difference/at_zero.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <queue>
+#include <set>
 #include <utility>
 
 namespace entrain::difference {
@@ -28,12 +30,13 @@ class AtZeroSearch {
         order_(order),
         effort_(effort),
         upper_(system.nodes(), k_unbounded),
+        origin_(system.nodes(), system.clock(0)),
         at_zero_(system.nodes(), 0),
         stays_(system.clocks(), 0) {}
 
   AtZero run() {
     at_zero_[0] = 1;
-    set(0, 0);
+    set(0, 0, system_.clock(0));
     spread();
     if (order_.size() <= k_most_exhaustive) {
       try_from(0);
@@ -50,6 +53,7 @@ class AtZeroSearch {
   struct Change {
     Node node = 0;
     Exact upper = 0;
+    std::uint32_t origin = 0;
     char at_zero = 0;
   };
 
@@ -62,20 +66,36 @@ class AtZeroSearch {
 
   /// Tries all sets of the clocks from a place of the order on, beside those that stay.
   void try_from(std::size_t place) {
-    if (count_ + (order_.size() - place) <= most_ && !best_.empty()) return;
+    if (count_ + possible_from(place) <= most_ && !best_.empty()) return;
     if (place == order_.size()) {
       most_ = count_;
       best_ = stays_;
       return;
     }
     const std::size_t before = changes_.size();
-    if (effort_.spent <= effort_.most && add(order_.subspan(place, 1))) {
+    if (effort_.spent <= effort_.most && !is_excluded(order_[place]) &&
+        add(order_.subspan(place, 1))) {
       try_from(place + 1);
       stays_[order_[place]] = 0;
       --count_;
       undo(before);
     }
     try_from(place + 1);
+  }
+
+  /// True if a clock is known to be in conflict with one that stays, or with the reference.
+  [[nodiscard]] bool is_excluded(std::uint32_t clock) const {
+    return std::ranges::any_of(conflicts_, [&](const auto& pair) {
+      if (pair.first != clock && pair.second != clock) return false;
+      const std::uint32_t other = pair.first == clock ? pair.second : pair.first;
+      return other == clock || other == system_.clock(0) || stays_[other] != 0;
+    });
+  }
+  /// Most clocks that can be added from a place of the order on, as far as conflicts are known.
+  [[nodiscard]] std::size_t possible_from(std::size_t place) const {
+    const Block left = order_.subspan(place);
+    return static_cast<std::size_t>(
+        std::ranges::count_if(left, [&](std::uint32_t clock) { return !is_excluded(clock); }));
   }
 
   /// Lets clocks stay. False, with all as before, if they cannot.
@@ -96,10 +116,10 @@ class AtZeroSearch {
     for (const std::uint32_t clock : block) {
       effort_.spent += system_.end(clock) - system_.begin(clock);
       for (Node node = system_.begin(clock); node < system_.end(clock); ++node) {
-        if (upper_[node] < 0) return false;
-        changes_.push_back({node, upper_[node], at_zero_[node]});
+        if (upper_[node] < 0) return note_conflict(origin_[node], clock);
+        changes_.push_back({node, upper_[node], origin_[node], at_zero_[node]});
         at_zero_[node] = 1;
-        if (upper_[node] > 0) set(node, 0);
+        if (upper_[node] > 0) set(node, 0, clock);
       }
     }
     return true;
@@ -117,17 +137,24 @@ class AtZeroSearch {
         ++effort_.spent;
         const Exact upper = upper_[from] + length;
         if (upper >= upper_[to]) return;
-        good = good && at_zero_[to] == 0;
-        changes_.push_back({to, upper_[to], at_zero_[to]});
-        set(to, upper);
+        if (at_zero_[to] != 0) good = note_conflict(origin_[from], system_.clock(to));
+        changes_.push_back({to, upper_[to], origin_[to], at_zero_[to]});
+        set(to, upper, origin_[from]);
       });
       if (!good) return false;
     }
     return true;
   }
 
-  void set(Node node, Exact upper) {
+  /// Two clocks cannot both stay: a path from 0 at one is below 0 at the other. False.
+  bool note_conflict(std::uint32_t a, std::uint32_t b) {
+    if (order_.size() <= k_most_exhaustive) conflicts_.insert(std::minmax(a, b));
+    return false;
+  }
+
+  void set(Node node, Exact upper, std::uint32_t origin) {
     upper_[node] = upper;
+    origin_[node] = origin;
     queue_.emplace(upper - potential_[node], node);
   }
 
@@ -135,6 +162,7 @@ class AtZeroSearch {
     for (; changes_.size() > size; changes_.pop_back()) {
       const Change& change = changes_.back();
       upper_[change.node] = change.upper;
+      origin_[change.node] = change.origin;
       at_zero_[change.node] = change.at_zero;
     }
   }
@@ -144,12 +172,14 @@ class AtZeroSearch {
   const Values potential_;  ///< a solution
   Block order_;
   Effort& effort_;
-  Values upper_;             ///< length of the shortest path from the reference
-  BigVector<char> at_zero_;  ///< tied to 0; one per node
+  Values upper_;                     ///< length of the shortest path from the reference
+  BigVector<std::uint32_t> origin_;  ///< clock, or the reference, at which that path begins
+  BigVector<char> at_zero_;          ///< tied to 0; one per node
   std::vector<char> stays_, best_;
   std::size_t count_ = 0, most_ = 0;  ///< clocks that stay now, and in `best_`
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue_;
   std::vector<Change> changes_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> conflicts_;  ///< the smaller number first
 };
 
 }  // namespace

@@ -159,5 +159,25 @@ TEST(MostAtZero, more_clocks_stay_one_after_the_other) {
   }
 }
 
+TEST(AtZero, conflicts_of_two_clocks_are_found_once) {
+  constexpr std::uint32_t k_clocks = 14, k_wrong = 4;
+  Clocks all = clocks(k_clocks);
+  const auto ahead = [](std::uint32_t clock) {
+    return clock % 3 == 2 ? std::int64_t{1000} * clock : 0;
+  };
+  for (std::uint32_t a = 0; a < k_clocks; ++a) {
+    for (std::uint32_t b = a + 1; b < k_clocks; ++b) {
+      for (int i = 0; i < 4; ++i) {
+        const std::int64_t at = std::int64_t{100'000} * (a + b + 28U * static_cast<unsigned>(i));
+        all.talk(a, b, at + ahead(a), ahead(b) - ahead(a));
+      }
+    }
+  }
+  Effort effort;
+  const AtZero found = find_most_at_zero(System(all.view()), all.order(), effort).value();
+  EXPECT_EQ(std::accumulate(found.stays.begin(), found.stays.end(), 0U), k_clocks - k_wrong);
+  EXPECT_LT(effort.spent, 60 * all.edges.size());
+}
+
 }  // namespace
 }  // namespace entrain::difference

@@ -294,6 +294,8 @@ Result<std::unique_ptr<Recording>> open_documents(std::vector<fs::path> files,
     const Stopwatch watch(read_s);
     if (documents.kind == DocumentKind::paraver) {
       TRY_ASSIGN(recording, paraver::read(documents.files.front(), max_unpacked));
+    } else if (documents.kind == DocumentKind::spans) {
+      TRY_ASSIGN(recording, spans::read(documents.files, threads, max_unpacked));
     } else {
       TRY_ASSIGN(const auto parts, read_parts(documents, threads, max_unpacked));
       TRY_ASSIGN(recording, parts->join(threads));

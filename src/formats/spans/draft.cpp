@@ -105,32 +105,6 @@ std::string_view significant(std::string_view id) {
   return id;
 }
 
-void append_id(std::string_view id, std::string& text) {
-  id = significant(id);
-  const bool is_hex = id.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
-  for (const char c : id) {
-    text += is_hex && c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-}
-
-/// Digits of half a trace's 128 bits.
-constexpr std::size_t k_half = 16;
-
-bool is_whole_trace(std::string_view id) {
-  return id.size() > k_half && id.size() <= 2 * k_half &&
-         id.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
-
-std::string_view half_of(std::string_view id) { return significant(id.substr(id.size() - k_half)); }
-
-bool is_same_trace(std::string_view a, std::string_view b) {
-  std::string one, other;
-  append_id(a, one);
-  append_id(b, other);
-  return one == other || (is_whole_trace(one) && half_of(one) == other) ||
-         (is_whole_trace(other) && half_of(other) == one);
-}
-
 Role role_of(std::string_view word) {
   std::string lower(word);
   std::transform(lower.begin(), lower.end(), lower.begin(),

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "formats/spans/ids.hpp"
 #include "formats/spans/spans.hpp"
 #include "formats/spans/values.hpp"
 
@@ -67,16 +68,6 @@ inline constexpr std::string_view k_warnings = "@jaeger@warnings";
 /// Protobuf's own JSON has base64 instead of hexadecimal digits, where the letter A is zero.
 std::string_view significant(std::string_view id);
 
-/// Appends an id in the form that is compared: significant, hexadecimal digits in lower case.
-void append_id(std::string_view id, std::string& text);
-
-/// True if an id in compared form has more than 64 bits.
-bool is_whole_trace(std::string_view id);
-/// The lower 64 bits of a trace id, which is all that some services keep.
-std::string_view half_of(std::string_view id);
-/// True if both are ids of one trace, or one is the lower half of the other.
-bool is_same_trace(std::string_view a, std::string_view b);
-
 /// Parses the kind of a span, in the words or numbers of any format.
 Role role_of(std::string_view word);
 /// The kind of a number of OTLP.
@@ -84,24 +75,41 @@ Role role_of_number(std::uint64_t number);
 
 /// A span that another one links to.
 struct FarSpan {
-  std::string trace, id;
+  Id trace, id;
   bool is_cause = false;  ///< said to be the cause of the other one
 };
 
-/// A span while it is read; keys come in any order.
-struct Draft {
-  std::string trace, id, parent, name, process;
+/// What a span says; keys come in any order. Views are of what is read.
+struct SpanFacts {
+  Id trace, id, parent;
+  std::string_view name, process;
   Role role = Role::internal;
   bool shared = false, polls = false;
-  bool follows = false;          ///< its parent does not wait for it
-  Number begin, end;             ///< `end`: a time or a duration
-  Number millis;                 ///< begin in ms, in Jaeger only
-  std::vector<Number> instants;  ///< times of events inside
-  std::vector<FarSpan> links;
-  Place place;
+  bool follows = false;  ///< its parent does not wait for it
+  Number begin, end;     ///< `end`: a time or a duration
+  Number millis;         ///< begin in ms, in Jaeger only
   Mark::Form form = Mark::Form::otlp;
   std::string_view self, attributes;  ///< text from their brackets on; empty: none
   bool marked = false;                ///< has the attribute, or cannot get it
+};
+
+/// A span while it is read.
+struct Draft : SpanFacts {
+  std::vector<Number> instants;  ///< times of events inside
+  std::vector<FarSpan> links;
+  Place place;
+  bool has_place = false;  ///< it may have one of its own
+
+  /// Begins another span; keeps memory.
+  Draft& begin_span(Mark::Form next) {
+    static_cast<SpanFacts&>(*this) = {};
+    form = next;
+    instants.clear();
+    links.clear();
+    if (has_place) place = {};
+    has_place = false;
+    return *this;
+  }
 };
 
 }  // namespace entrain::spans

@@ -65,7 +65,7 @@ struct SpanEdges {
 /// the step of begins, too. `known`: the steps if they are known; else they are learned.
 ///
 /// The latter is wrong if the client gave up or the call is asynchronous. So the clocks that cost
-/// least to tell are found from begins and ends together, see likely_clock(). Ends that these do
+/// least to tell are found from begins and ends together, see ClockFinder. Ends that these do
 /// not explain are rejected, and if they are most of an operation, so are its other ends. How often
 /// ends of an operation are not explained is how little they count: where clients give up, an end
 /// that is late by less than a message takes moves no clock unless others say the same. If clocks

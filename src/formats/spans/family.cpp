@@ -6,7 +6,11 @@
 namespace entrain::spans {
 
 Family::Family(const Spans& spans) : spans_(spans), halves_(spans.ids.size()) {
-  for (std::uint32_t i = 0; i < spans.all.size(); ++i) index(i);
+  const auto count = static_cast<std::uint32_t>(spans.all.size());
+  ignored_.reserve(count);
+  parents_.reserve(count);
+  for (std::uint32_t i = 0; i < count; ++i) index(i);
+  for (std::uint32_t i = 0; i < count; ++i) parents_.push_back(find_parent(i));
   ignore_circles();
 }
 
@@ -32,7 +36,7 @@ void Family::index(std::uint32_t position) {
   }
 }
 
-std::uint32_t Family::parent_of(std::uint32_t position) const {
+std::uint32_t Family::find_parent(std::uint32_t position) const {
   const Span& span = spans_.all[position];
   const Halves& own = halves_[span.id];
   if (own.shared == position && own.own != k_none) return own.own;
@@ -47,21 +51,23 @@ std::uint32_t Family::parent_of(std::uint32_t position) const {
 
 /// Visits each span at most twice.
 void Family::ignore_circles() {
-  std::vector<bool> circular(spans_.all.size());
-  std::vector<std::uint32_t> seen(spans_.all.size(), k_none);  // span at which the walk began
-  for (std::uint32_t i = 0; i < spans_.all.size(); ++i) {
+  BigVector<std::uint32_t> seen(parents_.size(), k_none);  // span at which the walk began
+  std::vector<std::uint32_t> circular;
+  for (std::uint32_t i = 0; i < parents_.size(); ++i) {
     std::uint32_t at = i;
     while (at != k_none && seen[at] == k_none) {
       seen[at] = i;
-      at = parent_of(at);
+      at = parents_[at];
     }
     if (at == k_none || seen[at] != i) continue;
-    for (; !circular[at]; at = parent_of(at)) {
-      circular[at] = true;
-      ++in_circles;
-    }
+    const std::uint32_t first = at;
+    do {
+      circular.push_back(at);
+      at = parents_[at];
+    } while (at != first);
   }
-  for (std::size_t i = 0; i < circular.size(); ++i) ignored_[i] = ignored_[i] || circular[i];
+  in_circles = circular.size();
+  for (const std::uint32_t position : circular) ignored_[position] = true;
 }
 
 }  // namespace entrain::spans

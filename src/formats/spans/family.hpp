@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/big_vector.hpp"
 #include "base/ids.hpp"
 #include "formats/spans/spans.hpp"
 
@@ -22,7 +23,7 @@ class Family {
   explicit Family(const Spans& spans);
 
   /// The span that called this one; k_none for a root, or if it is missing.
-  [[nodiscard]] std::uint32_t parent_of(std::uint32_t position) const;
+  [[nodiscard]] std::uint32_t parent_of(std::uint32_t position) const { return parents_[position]; }
   /// The span of an id: the client's half, where there are two; k_none if it is missing.
   [[nodiscard]] std::uint32_t span_of(std::uint32_t id) const {
     return halves_[id].own != k_none ? halves_[id].own : halves_[id].shared;
@@ -35,13 +36,15 @@ class Family {
 
  private:
   void index(std::uint32_t position);
+  [[nodiscard]] std::uint32_t find_parent(std::uint32_t position) const;
   void ignore_circles();
   [[nodiscard]] std::uint32_t group_of(std::uint32_t position) const {
     return spans_.facts[spans_.all[position].clock].group;
   }
 
   const Spans& spans_;
-  std::vector<Halves> halves_;  ///< index: Span::id
+  BigVector<Halves> halves_;  ///< index: Span::id
+  BigVector<std::uint32_t> parents_;
   std::vector<bool> ignored_;
 };
 

@@ -2,6 +2,7 @@
 #include "formats/spans/ids.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 
 #include <fmt/format.h>
@@ -13,7 +14,7 @@ namespace {
 
 constexpr std::size_t k_digits = 16;  ///< of 64 bits
 
-int digit_of(char c) {
+constexpr int digit_of(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
@@ -30,35 +31,80 @@ bool read_hex(std::string_view text, std::uint64_t& number) {
   return text.size() <= k_digits;
 }
 
+constexpr auto k_digit_of = [] {
+  std::array<std::int8_t, 256> digits{};
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    digits[i] = static_cast<std::int8_t>(digit_of(static_cast<char>(i)));
+  }
+  return digits;
+}();
+
+/// Reads exactly 16 digits, without a chain of dependent steps.
+bool read_16_digits(const char* text, std::uint64_t& number) {
+  std::uint64_t sum = 0;
+  int all = 0;
+  for (std::size_t i = 0; i < k_digits; ++i) {
+    const int digit = k_digit_of[static_cast<unsigned char>(text[i])];
+    all |= digit;
+    sum |= static_cast<std::uint64_t>(digit & 15) << (4 * (k_digits - 1 - i));
+  }
+  number = sum;
+  return all >= 0;
+}
+
 }  // namespace
 
-std::uint32_t SpanIds::number(std::string_view trace, std::string_view id) {
-  trace = significant(trace);
-  id = significant(id);
-  Key key;
-  const std::size_t high = trace.size() > k_digits ? trace.size() - k_digits : 0;
-  key.is_text =
-      !read_hex(trace.substr(0, high), key.high) || !read_hex(trace.substr(high), key.low);
-  if (key.is_text) key.high = 0, key.low = texts_.number(trace);
-  key.id_is_text = !read_hex(id, key.id);
-  if (key.id_is_text) key.id = texts_.number(id);
-  return number(key);
+Id id_in(std::string_view text, std::size_t most_digits) {
+  Id id{.is_empty = text.empty()};
+  const bool is_long = text.size() == 2 * k_digits && text.size() <= most_digits;
+  if (text.size() == k_digits || is_long) {
+    const char* const low = text.data() + text.size() - k_digits;
+    if ((!is_long || read_16_digits(text.data(), id.high)) && read_16_digits(low, id.low)) {
+      return id;
+    }
+  }
+  text = significant(text);
+  const std::size_t high = text.size() > k_digits ? text.size() - k_digits : 0;
+  if (text.size() <= most_digits && read_hex(text.substr(0, high), id.high) &&
+      read_hex(text.substr(high), id.low)) {
+    return id;
+  }
+  return {.text = text, .is_empty = false};
+}
+
+Id id_in_bytes(std::string_view bytes) {
+  Id id{.is_empty = bytes.empty()};
+  for (const char byte : bytes) {
+    id.high = id.high << 8 | id.low >> 56;
+    id.low = id.low << 8 | static_cast<unsigned char>(byte);
+  }
+  return id;
+}
+
+SpanIds::Key SpanIds::key_of(const Id& trace, const Id& id) {
+  Key key{.high = trace.high,
+          .low = trace.low,
+          .id = id.low,
+          .is_text = !trace.text.empty(),
+          .id_is_text = !id.text.empty()};
+  if (key.is_text) key.low = texts_.number(trace.text);
+  if (key.id_is_text) key.id = texts_.number(id.text);
+  return key;
 }
 
 std::vector<std::uint32_t> SpanIds::add(const SpanIds& other) {
-  std::vector<std::uint32_t> numbers;
-  numbers.reserve(other.size());
-  for (Key key : other.keys_) {
+  std::vector<std::uint32_t> numbers(other.size());
+  BigVector<Key> keys = other.keys_;
+  for (Key& key : keys) {
     if (key.is_text) key.low = texts_.number(other.texts_.all()[key.low]);
     if (key.id_is_text) key.id = texts_.number(other.texts_.all()[key.id]);
-    numbers.push_back(number(key));
   }
+  number_all(keys, [&](std::size_t i, std::uint32_t number) { numbers[i] = number; });
   return numbers;
 }
 
-std::uint32_t SpanIds::number(const Key& key) {
+std::uint32_t SpanIds::number(const Key& key, std::uint32_t hash) {
   if (keys_.size() * 2 >= slots_.size()) grow();
-  const auto hash = static_cast<std::uint32_t>(hash_of(key));
   Slot& slot = slots_[slot_of(key, hash)];
   if (slot.number == k_none) {
     slot = {hash, static_cast<std::uint32_t>(keys_.size())};
@@ -77,8 +123,8 @@ std::size_t SpanIds::slot_of(const Key& key, std::uint32_t hash) const {
 }
 
 void SpanIds::grow() {
-  constexpr std::size_t k_least_slots = 16;
-  std::vector<Slot> old(std::max(k_least_slots, 2 * slots_.size()));
+  constexpr std::size_t k_least_slots = 128;
+  BigVector<Slot> old(std::max(k_least_slots, 2 * slots_.size()));
   old.swap(slots_);
   for (const Slot& slot : old) {
     if (slot.number == k_none) continue;
@@ -111,18 +157,20 @@ std::uint64_t SpanIds::hash_of(std::uint32_t number) const {
   return hash_of(key);
 }
 
+bool SpanIds::has_zero() const {
+  return std::ranges::any_of(keys_, [](const Key& key) { return key.id == 0 && !key.id_is_text; });
+}
+
 std::vector<std::uint32_t> SpanIds::wholes() const {
+  const auto is_half = [](const Key& key) { return !key.is_text && key.high == 0; };
+  if (std::ranges::none_of(keys_, is_half)) return {};
   FlatMap<std::uint64_t, std::uint64_t, IntegerHash> traces;  // halves, and the other halves
-  bool any_half = false;
   for (const Key& key : keys_) {
-    if (key.is_text || key.high == 0) {
-      any_half |= !key.is_text;
-      continue;
-    }
+    if (key.is_text || key.high == 0) continue;
     const auto [high, is_new] = traces.insert(key.low, key.high);
     if (!is_new && *high != key.high) *high = 0;  // a half that several share is ambiguous
   }
-  if (!any_half || traces.size() == 0) return {};
+  if (traces.size() == 0) return {};
   std::vector<std::uint32_t> whole_of(keys_.size(), k_none);
   for (std::uint32_t i = 0; i < keys_.size(); ++i) {
     const Key& key = keys_[i];

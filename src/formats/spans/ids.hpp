@@ -1,16 +1,38 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/big_vector.hpp"
 #include "base/flat_map.hpp"
 #include "base/ids.hpp"
 #include "base/name_table.hpp"
 
 namespace entrain::spans {
+
+/// An id of a trace or a span as it is compared: hexadecimal digits, or any other text. Leading
+/// zeros and the case of digits do not count.
+struct Id {
+  std::uint64_t high = 0, low = 0;  ///< the number that the digits are
+  std::string_view text{};          ///< any other text; a view of what was read
+  bool is_empty = true;             ///< there were not even zeros
+
+  [[nodiscard]] bool is_zero() const { return (high | low) == 0 && text.empty(); }
+};
+
+/// Digits of ids; longer ones are other text.
+inline constexpr std::size_t k_trace_digits = 32, k_span_digits = 16;
+
+/// Reads an id as it is written.
+Id id_in(std::string_view text, std::size_t most_digits);
+/// The same of an id that stands as bytes, at most `most_digits` / 2 of them.
+Id id_in_bytes(std::string_view bytes);
 
 /// Numbers spans by trace and id in order of their first use. Ids are hexadecimal, of 128 and 64
 /// bits, or any other text; leading zeros and the case of digits do not count. Each takes 32 bytes,
@@ -18,7 +40,23 @@ namespace entrain::spans {
 class SpanIds {
  public:
   /// The number of a span; adds unknown ones.
-  std::uint32_t number(std::string_view trace, std::string_view id);
+  std::uint32_t number(const Id& trace, const Id& id) { return number(key_of(trace, id)); }
+  std::uint32_t number(std::string_view trace, std::string_view id) {
+    return number(id_in(trace, k_trace_digits), id_in(id, k_span_digits));
+  }
+  /// A span, as it is looked up.
+  struct Key {
+    std::uint64_t high = 0, low = 0;  ///< trace; its number in `texts_`, if it is another text
+    std::uint64_t id = 0;
+    bool is_text = false, id_is_text = false;
+
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  Key key_of(const Id& trace, const Id& id);
+  /// Calls take(i, number) for each key in order. Their memory is fetched side by side: the tables
+  /// of many spans do not fit into caches.
+  template <class Take>
+  void number_all(std::span<const Key> keys, const Take& take);
   /// Adds those of another table; returns their numbers here, in order.
   std::vector<std::uint32_t> add(const SpanIds& other);
   [[nodiscard]] std::size_t size() const { return keys_.size(); }
@@ -29,6 +67,8 @@ class SpanIds {
   [[nodiscard]] bool is_zero(std::uint32_t number) const {
     return keys_[number].id == 0 && !keys_[number].id_is_text;
   }
+  /// True if there is any such id.
+  [[nodiscard]] bool has_zero() const;
   /// The same for equal ids of all tables.
   [[nodiscard]] std::uint64_t hash_of(std::uint32_t number) const;
   /// Per number: that of the same span of the whole trace, if its trace is only the lower half of
@@ -36,13 +76,6 @@ class SpanIds {
   [[nodiscard]] std::vector<std::uint32_t> wholes() const;
 
  private:
-  struct Key {
-    std::uint64_t high = 0, low = 0;  ///< trace; its number in `texts_`, if it is another text
-    std::uint64_t id = 0;
-    bool is_text = false, id_is_text = false;
-
-    friend bool operator==(const Key&, const Key&) = default;
-  };
   /// A place in the table of numbers. Keys lie elsewhere: their table would not fit into caches.
   struct Slot {
     std::uint32_t hash = 0, number = k_none;
@@ -51,14 +84,36 @@ class SpanIds {
     const std::uint64_t texts = (key.is_text ? 1U : 0U) + (key.id_is_text ? 2U : 0U);
     return mix(key.id + mix(key.low + mix(key.high + texts)));
   }
-  std::uint32_t number(const Key& key);
+  std::uint32_t number(const Key& key) {
+    return number(key, static_cast<std::uint32_t>(hash_of(key)));
+  }
+  std::uint32_t number(const Key& key, std::uint32_t hash);
   /// The slot of a key, or the one that it would take. The table must not be empty.
   [[nodiscard]] std::size_t slot_of(const Key& key, std::uint32_t hash) const;
   void grow();
 
-  std::vector<Key> keys_;
-  std::vector<Slot> slots_;  ///< open addressing; a power of two
+  BigVector<Key> keys_;
+  BigVector<Slot> slots_;  ///< open addressing; a power of two
   NameTable texts_;
 };
+
+template <class Take>
+void SpanIds::number_all(std::span<const Key> keys, const Take& take) {
+  constexpr std::size_t k_together = 32;  // their lines stay in the first cache
+  std::array<std::uint32_t, k_together> hashes{};
+  for (std::size_t first = 0; first < keys.size(); first += k_together) {
+    const std::size_t count = std::min(keys.size() - first, k_together);
+    if ((keys_.size() + count) * 2 >= slots_.size()) grow();
+    for (std::size_t i = 0; i < count; ++i) {
+      hashes[i] = static_cast<std::uint32_t>(hash_of(keys[first + i]));
+      __builtin_prefetch(&slots_[hashes[i] & (slots_.size() - 1)]);
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint32_t known = slots_[hashes[i] & (slots_.size() - 1)].number;
+      if (known != k_none) __builtin_prefetch(&keys_[known]);
+    }
+    for (std::size_t i = 0; i < count; ++i) take(first + i, number(keys[first + i], hashes[i]));
+  }
+}
 
 }  // namespace entrain::spans

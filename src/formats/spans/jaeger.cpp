@@ -8,17 +8,21 @@ namespace {
 
 /// Jaeger's reference to an earlier span.
 struct Reference {
-  std::string type, trace, id;
+  std::string_view type;
+  Id trace, id;
 };
 
 bool jaeger_tag(value from, Draft& draft) {
-  std::string key, text;
+  std::string_view key, text;
   const bool whole = each_member(from, [&](std::string_view name, value inner) {
     if (name == "key") return read_string(inner, key);
     return name != "value" || read_string(inner, text);
   });
   if (key == "span.kind") draft.role = role_of(text);
-  if (std::string* const own = draft.place.member_of_span(key)) *own = text;
+  if (std::string* const own = draft.place.member_of_span(key)) {
+    *own = text;
+    draft.has_place = true;
+  }
   draft.polls = draft.polls || says_polls(key, text);
   draft.marked = draft.marked || key == k_mark;
   return whole;
@@ -28,9 +32,15 @@ bool jaeger_reference(value from, std::vector<Reference>& references) {
   Reference& found = references.emplace_back();
   return each_member(from, [&](std::string_view key, value inner) {
     if (key == "refType") return read_string(inner, found.type);
-    if (key == "traceID") return read_string(inner, found.trace);
-    return key != "spanID" || read_string(inner, found.id);
+    if (key == "traceID") return read_id(inner, k_trace_digits, found.trace);
+    return key != "spanID" || read_id(inner, k_span_digits, found.id);
   });
+}
+
+/// True if both are ids of one trace, or one is the lower half of the other, which is all that some
+/// services keep.
+bool is_same_trace(const Id& a, const Id& b) {
+  return a.low == b.low && a.text == b.text && (a.high == b.high || a.high == 0 || b.high == 0);
 }
 
 /// The first CHILD_OF in the span's own trace is the parent, else the first FOLLOWS_FROM; others
@@ -39,32 +49,31 @@ void take_references(std::vector<Reference> references, Draft& draft) {
   for (const std::string_view type : {"CHILD_OF", "FOLLOWS_FROM"}) {
     const auto first =
         std::find_if(references.begin(), references.end(), [&](const Reference& one) {
-          return one.type == type && (one.trace.empty() || is_same_trace(one.trace, draft.trace));
+          return one.type == type && (one.trace.is_empty || is_same_trace(one.trace, draft.trace));
         });
-    if (!draft.parent.empty() || first == references.end()) continue;
+    if (!draft.parent.is_empty || first == references.end()) continue;
     draft.parent = first->id;
     draft.follows = type == "FOLLOWS_FROM";
     references.erase(first);
   }
-  for (Reference& one : references) {
-    draft.links.push_back({std::move(one.trace), std::move(one.id), one.type == "CHILD_OF"});
+  for (const Reference& one : references) {
+    draft.links.push_back({one.trace, one.id, one.type == "CHILD_OF"});
   }
 }
 
 }  // namespace
 
 bool Reader::jaeger_span(value from) {
-  Draft draft;
+  Draft& draft = draft_.begin_span(Mark::Form::jaeger);
   std::vector<Reference> references;
-  draft.form = Mark::Form::jaeger;
   draft.self = from.raw_json_token();
   const bool whole = each_member(from, [&](std::string_view key, value inner) {
-    if (key == "traceID") return read_string(inner, draft.trace);
-    if (key == "spanID") return read_string(inner, draft.id);
-    if (key == "parentSpanID") return read_string(inner, draft.parent);
+    if (key == "traceID") return read_id(inner, k_trace_digits, draft.trace);
+    if (key == "spanID") return read_id(inner, k_span_digits, draft.id);
+    if (key == "parentSpanID") return read_id(inner, k_span_digits, draft.parent);
     if (key == "operationName") return read_string(inner, draft.name);
     if (key == "processID") return read_string(inner, draft.process);
-    if (key == "process") return jaeger_process(inner, draft.place);
+    if (key == "process") return draft.has_place = true, jaeger_process(inner, draft.place);
     if (key == "startTime") return draft.begin = number_of(inner), true;
     if (key == "startTimeMillis") return draft.millis = number_of(inner), true;
     if (key == "duration") return draft.end = number_of(inner), true;
@@ -77,9 +86,9 @@ bool Reader::jaeger_span(value from) {
     }
     if (key == "warnings") {
       return each_element(inner, [&](value item) {
-        std::string warning;
+        std::string_view warning;
         const bool good = read_string(item, warning);
-        draft.place.is_changed = draft.place.is_changed || says_changed(warning);
+        if (says_changed(warning)) draft.has_place = draft.place.is_changed = true;
         return good;
       });
     }
@@ -100,7 +109,7 @@ bool Reader::jaeger_span(value from) {
 
 bool Reader::jaeger_process(value from, Place& place) {
   return each_member(from, [&](std::string_view key, value inner) {
-    if (key == "serviceName") return read_string(inner, *place.member(key));
+    if (key == "serviceName") return read_name(inner, *place.member(key));
     if (key != "tags") return true;
     return each_element(inner, [&](value tag) { return attribute(tag, place); });
   });

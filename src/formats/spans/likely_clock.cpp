@@ -5,10 +5,11 @@
 #include <limits>
 #include <optional>
 
+#include "base/big_vector.hpp"
 #include "base/exact.hpp"
 
 namespace entrain::spans {
-namespace {
+namespace likely {
 
 constexpr std::int64_t k_million = 1'000'000;
 /// Beyond all offsets, ns.
@@ -16,6 +17,9 @@ constexpr std::int64_t k_lowest = std::numeric_limits<std::int64_t>::min() / 2;
 
 constexpr std::size_t k_most_pieces = 256;               // bounds memory: 4 KiB per bound
 constexpr std::int64_t k_year = 32'000'000'000'000'000;  // ns
+
+/// True if the right clock breaks it.
+bool is_broken(const Bound& bound) { return !holds(bound, 0); }
 
 /// Offsets of one cost.
 struct Piece {
@@ -26,15 +30,55 @@ struct Piece {
 /// Least costs of all offsets that a clock may have by now, if it is not right: piecewise constant.
 class Costs {
  public:
-  explicit Costs(std::int32_t bits) : pieces_{{k_lowest, bits}} {}
+  /// Every offset costs so much.
+  void begin(std::int32_t bits) {
+    pieces_.assign(1, {k_lowest, bits});
+    least_ = bits;
+  }
 
   [[nodiscard]] std::span<const Piece> pieces() const { return pieces_; }
-  [[nodiscard]] std::int32_t least() const {
-    return std::ranges::min_element(pieces_, {}, &Piece::bits)->bits;
-  }
+  [[nodiscard]] std::int32_t least() const { return least_; }
   /// Every offset may have changed by up to `distance`: the boundary of two pieces moves into the
   /// one that costs more.
   void widen(std::int64_t distance) {
+    wide_.resize(pieces_.size());
+    bool are_all_left = true;
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      const Piece piece = pieces_[i];
+      const bool is_more = i > 0 && pieces_[i - 1].bits < piece.bits;
+      const std::int64_t first = i == 0 ? k_lowest : piece.first + (is_more ? distance : -distance);
+      are_all_left = are_all_left && (i == 0 || first > wide_[i - 1].first);
+      wide_[i] = {first, piece.bits};
+    }
+    if (!are_all_left) widen_and_drop(distance);
+    std::swap(pieces_, wide_);
+  }
+  /// No offset costs more than `most`; then each pays for the bound if it does not hold.
+  void limit_and_add(std::int32_t most, const Bound& bound) {
+    const std::int64_t first = bound.is_upper ? bound.offset + 1 : bound.offset;
+    const std::int32_t below = bound.is_upper ? 0 : bound.price, above = bound.price - below;
+    wide_.resize(pieces_.size() + 1);
+    std::size_t count = 0;
+    least_ = std::numeric_limits<std::int32_t>::max();
+    const auto push = [&](std::int64_t from, std::int32_t bits) {
+      if (count > 0 && wide_[count - 1].bits == bits) return;
+      wide_[count++] = {from, bits};
+      least_ = std::min(least_, bits);
+    };
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      const std::int64_t from = pieces_[i].first;
+      const std::int64_t end = i + 1 < pieces_.size() ? pieces_[i + 1].first : -k_lowest;
+      const std::int32_t bits = std::min(pieces_[i].bits, most);
+      if (from < first) push(from, bits + below);
+      if (end > first) push(std::max(from, first), bits + above);
+    }
+    wide_.resize(count);
+    std::swap(pieces_, wide_);
+  }
+
+ private:
+  /// Pieces between boundaries that meet are gone.
+  void widen_and_drop(std::int64_t distance) {
     wide_.clear();
     ends_.clear();
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
@@ -50,30 +94,20 @@ class Costs {
       wide_.push_back({first, pieces_[i].bits});
       ends_.push_back(i + 1 < pieces_.size() ? pieces_[i + 1].first : -k_lowest);
     }
-    std::swap(pieces_, wide_);
-  }
-  /// No offset costs more than `most`; then each pays for the bound if it does not hold.
-  void limit_and_add(std::int32_t most, const Bound& bound) {
-    const std::int64_t first = bound.is_upper ? bound.offset + 1 : bound.offset;
-    const std::int32_t below = bound.is_upper ? 0 : bound.price, above = bound.price - below;
-    wide_.clear();
-    const auto push = [&](std::int64_t from, std::int32_t bits) {
-      if (wide_.empty() || wide_.back().bits != bits) wide_.push_back({from, bits});
-    };
-    for (std::size_t i = 0; i < pieces_.size(); ++i) {
-      const std::int64_t from = pieces_[i].first;
-      const std::int64_t end = i + 1 < pieces_.size() ? pieces_[i + 1].first : -k_lowest;
-      const std::int32_t bits = std::min(pieces_[i].bits, most);
-      if (from < first) push(from, bits + below);
-      if (end > first) push(std::max(from, first), bits + above);
-    }
-    std::swap(pieces_, wide_);
   }
 
- private:
   std::vector<Piece> pieces_, wide_;
   std::vector<std::int64_t> ends_;  ///< ends of wide_ before they moved
+  std::int32_t least_ = 0;          ///< least cost of all pieces
 };
+
+/// By how much the offset of a clock may have changed between two bounds.
+std::int64_t reach_between(const Bound& before, const Bound& after, std::int64_t ppm) {
+  constexpr std::int64_t k_short = std::int64_t{1} << 50;
+  const Int128 time = Int128{after.time} - before.time;
+  if (time < k_short) return static_cast<std::int64_t>(time) * ppm / k_million + 1;  // faster
+  return static_cast<std::int64_t>(time * ppm / k_million) + 1;
+}
 
 /// The cheapest offset of some pieces from `low` to `high`, the nearest one to `near` of these.
 struct Choice {
@@ -109,8 +143,16 @@ Choice middle(std::span<const Piece> pieces) {
 
 class Search {
  public:
-  Search(std::span<const Bound> bounds, std::int64_t most_ppm) : bounds_(bounds), ppm_(most_ppm) {
-    Costs costs(ClockPrices::wrong);
+  /// The cheapest clock whose offset changes by at most so many millionths, or is set.
+  LikelyClock run(std::span<const Bound> bounds, std::int64_t most_ppm) {
+    bounds_ = bounds;
+    ppm_ = most_ppm;
+    pieces_.clear();
+    first_.clear();
+    right_.clear();
+    least_.clear();
+    Costs& costs = costs_;
+    costs.begin(ClockPrices::wrong);
     std::int32_t right = 0;
     for (std::size_t i = 0; i < bounds.size(); ++i) {
       costs.widen(reach(i));
@@ -120,6 +162,7 @@ class Search {
         costs.widen(more);
       }
       const std::int32_t least = costs.least();
+      least_.push_back(least);
       costs.limit_and_add(std::min(least, right) + ClockPrices::step, bounds[i]);
       right = std::min(right, least + ClockPrices::step);
       right += holds(bounds[i], 0) ? 0 : bounds[i].price;
@@ -128,8 +171,10 @@ class Search {
       right_.push_back(right);
     }
     first_.push_back(pieces_.size());
+    return trace_back();
   }
 
+ private:
   [[nodiscard]] LikelyClock trace_back() const {
     LikelyClock clock{std::vector<std::int64_t>(bounds_.size()), 0};
     std::optional<std::int64_t> offset = best(bounds_.size() - 1, clock.bits);
@@ -139,15 +184,9 @@ class Search {
     }
     return clock;
   }
-
- private:
   /// By how much an offset may have changed before a bound.
   [[nodiscard]] std::int64_t reach(std::size_t i) const {
-    if (i == 0) return 0;
-    constexpr std::int64_t k_short = std::int64_t{1} << 50;
-    const Int128 time = Int128{bounds_[i].time} - bounds_[i - 1].time;
-    if (time < k_short) return static_cast<std::int64_t>(time) * ppm_ / k_million + 1;  // faster
-    return static_cast<std::int64_t>(time * ppm_ / k_million) + 1;
+    return i == 0 ? 0 : reach_between(bounds_[i - 1], bounds_[i], ppm_);
   }
   [[nodiscard]] std::span<const Piece> costs(std::size_t i) const {
     return std::span(pieces_).subspan(first_[i], first_[i + 1] - first_[i]);
@@ -161,8 +200,7 @@ class Search {
   /// The offset after the bound before.
   [[nodiscard]] std::optional<std::int64_t> before(std::size_t i,
                                                    std::optional<std::int64_t> offset) const {
-    const std::int32_t least = std::ranges::min_element(costs(i - 1), {}, &Piece::bits)->bits;
-    const std::int32_t jump = std::min(least, right_[i - 1]) + ClockPrices::step;
+    const std::int32_t jump = std::min(least_[i], right_[i - 1]) + ClockPrices::step;
     if (!offset && right_[i - 1] <= jump) return std::nullopt;
     if (offset) {
       const Choice near = cheapest(costs(i - 1), *offset - reach(i), *offset + reach(i), *offset);
@@ -173,10 +211,12 @@ class Search {
   }
 
   std::span<const Bound> bounds_;
-  std::int64_t ppm_;
-  std::vector<Piece> pieces_;  ///< cost after each bound
-  std::vector<std::size_t> first_;
-  std::vector<std::int32_t> right_;  ///< cost of a right clock after each bound
+  std::int64_t ppm_ = 0;
+  Costs costs_;
+  BigVector<Piece> pieces_;  ///< cost after each bound
+  BigVector<std::size_t> first_;
+  BigVector<std::int32_t> right_;  ///< cost of a right clock after each bound
+  BigVector<std::int32_t> least_;  ///< least cost of all others before each bound
 };
 
 /// The rate of a clock over the longest time in which it was not set, millionths.
@@ -187,8 +227,8 @@ double rate_of(std::span<const Bound> bounds, const LikelyClock& clock, std::int
   for (std::size_t i = 1; i <= bounds.size(); ++i) {
     const auto jumps = [&] {
       const Int128 change = Int128{clock.offsets[i]} - clock.offsets[i - 1];
-      const Int128 reach = (Int128{bounds[i].time} - bounds[i - 1].time) * most_ppm / k_million + 1;
-      return change > reach || change < -reach;
+      const std::int64_t reach = reach_between(bounds[i - 1], bounds[i], most_ppm);
+      return change > reach || change < -Int128{reach};
     };
     if (i < bounds.size() && !jumps()) continue;
     const Int128 time = Int128{bounds[i - 1].time} - bounds[first].time;
@@ -202,32 +242,102 @@ double rate_of(std::span<const Bound> bounds, const LikelyClock& clock, std::int
   return ppm;
 }
 
-/// The cheapest clock about a line: with all rates, a clock would follow ends that are none.
-LikelyClock about_line(std::span<const Bound> bounds, std::int64_t most_ppm) {
-  const double ppm = rate_of(bounds, Search(bounds, most_ppm).trace_back(), most_ppm);
+/// The cheapest clock about a line: with all rates, a clock would follow ends that are none. Empty
+/// if the line has no rate: then it is no other clock.
+std::optional<LikelyClock> about_line(Search& search, std::span<const Bound> bounds,
+                                      std::int64_t most_ppm) {
+  const double ppm = rate_of(bounds, search.run(bounds, most_ppm), most_ppm);
+  if (ppm == 0) return std::nullopt;
   const auto line = [&](const Bound& bound) {
     return static_cast<std::int64_t>(ppm * static_cast<double>(bound.time - bounds.front().time) /
                                      1e6);
   };
   std::vector<Bound> level(bounds.begin(), bounds.end());
   for (Bound& bound : level) bound.offset -= line(bound);
-  LikelyClock clock = Search(level, ClockPrices::wander_ppm).trace_back();
+  LikelyClock clock = search.run(level, ClockPrices::wander_ppm);
   for (std::size_t i = 0; i < bounds.size(); ++i) clock.offsets[i] += line(bounds[i]);
   return clock;
 }
 
-}  // namespace
+}  // namespace likely
 
-LikelyClock likely_clock(std::span<const Bound> bounds) {
-  if (bounds.empty()) return {};
-  LikelyClock best = Search(bounds, ClockPrices::wander_ppm).trace_back();
-  const auto take = [&](LikelyClock clock, std::int32_t bits) {
-    clock.bits += bits;
-    if (clock.bits < best.bits) best = std::move(clock);
+bool is_right_for_certain(std::span<const Bound> bounds, std::span<const std::uint64_t> stamps) {
+  constexpr std::size_t k_near = 64;  // bounds before and after that are looked at
+  constexpr double k_most_time = 1e15, k_steepest_ppm = 100'000, k_rounding = 4;
+  std::int64_t broken = 0;
+  for (const Bound& bound : bounds) broken += likely::is_broken(bound) ? bound.price : 0;
+  if (broken == 0) return true;
+  // Each rounds up once per bound, and the rate of a clock is that of the longest of its parts.
+  const auto apart_in_time = [&](std::size_t a, std::size_t b) {
+    return static_cast<double>(bounds[b].time) - static_cast<double>(bounds[a].time);
   };
-  take(about_line(bounds, ClockPrices::usual_ppm), ClockPrices::rate);
+  const double time = apart_in_time(0, bounds.size() - 1);
+  const auto parts = static_cast<double>(broken / ClockPrices::step + 1);
+  const double ppm = ClockPrices::fast_ppm + ClockPrices::wander_ppm +
+                     1e6 * static_cast<double>(bounds.size()) * parts / std::max(time, 1.0);
+  if (time > k_most_time || ppm > k_steepest_ppm) return false;
+  std::vector<std::uint64_t> least(stamps.begin(), stamps.end());  // stamp from here on
+  for (std::size_t i = least.size() - 1; i-- > 0;) least[i] = std::min(least[i], least[i + 1]);
+  const auto last_shown = [&](std::size_t i) {
+    const auto after = std::upper_bound(least.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                                        least.end(), stamps[i]);
+    return static_cast<std::size_t>(after - least.begin()) - 1;
+  };
+  std::vector<char> is_used(bounds.size());
+  std::vector<std::int32_t> saved(bounds.size());  // most bits that a clock saves if it is set here
+  std::int32_t most_saved = 0;
+  const auto pair = [&](std::size_t v, std::size_t u) {
+    const Bound &one = bounds[v], &other = bounds[u];
+    if (is_used[u] != 0 || other.is_upper == one.is_upper || other.price < one.price ||
+        likely::is_broken(other)) {
+      return false;
+    }
+    const std::size_t first = std::min(u, v), last = std::max(last_shown(u), last_shown(v));
+    const double change = apart_in_time(first, last) * ppm / 1e6;
+    const auto apart =
+        static_cast<double>(one.is_upper ? other.offset - one.offset : one.offset - other.offset);
+    const auto inside = std::span(saved).subspan(first + 1, last - first);
+    if (apart <= change + static_cast<double>(last - first) + k_rounding ||
+        *std::ranges::max_element(inside) + one.price > ClockPrices::step) {
+      return false;
+    }
+    is_used[u] = 1;
+    for (std::int32_t& bits : inside) most_saved = std::max(most_saved, bits += one.price);
+    return true;
+  };
+  std::int64_t left = 0;  // bits of bounds without another one
+  for (std::size_t v = 0; v < bounds.size() && left <= ClockPrices::rate; ++v) {
+    if (!likely::is_broken(bounds[v])) continue;
+    bool is_paired = false;
+    for (std::size_t d = 1; d <= k_near && !is_paired; ++d) {
+      is_paired = (d <= v && pair(v, v - d)) || (v + d < bounds.size() && pair(v, v + d));
+    }
+    left += is_paired ? 0 : bounds[v].price;
+  }
+  // Any other clock is wrong, has a rate, or was set.
+  return left <= std::min<std::int64_t>(ClockPrices::rate, ClockPrices::step - most_saved);
+}
+
+struct ClockFinder::Memory {
+  likely::Search search;
+};
+
+ClockFinder::ClockFinder() : memory_(std::make_unique<Memory>()) {}
+ClockFinder::~ClockFinder() = default;
+
+LikelyClock ClockFinder::find(std::span<const Bound> bounds) {
+  if (bounds.empty()) return {};
+  likely::Search& search = memory_->search;
+  LikelyClock best = search.run(bounds, ClockPrices::wander_ppm);
+  if (best.bits <= ClockPrices::rate) return best;  // no other one can be cheaper
+  const auto take = [&](std::optional<LikelyClock> clock, std::int32_t bits) {
+    if (!clock || clock->bits + bits >= best.bits) return;
+    best = *std::move(clock);
+    best.bits += bits;
+  };
+  take(likely::about_line(search, bounds, ClockPrices::usual_ppm), ClockPrices::rate);
   if (best.bits > ClockPrices::fast) {
-    take(about_line(bounds, ClockPrices::fast_ppm), ClockPrices::fast);
+    take(likely::about_line(search, bounds, ClockPrices::fast_ppm), ClockPrices::fast);
   }
   return best;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -36,13 +37,30 @@ struct LikelyClock {
   std::int32_t bits = 0;              ///< its price and those of the bounds that do not hold
 };
 
-/// The clock that costs least to tell (Viterbi, 1967). It is right, or its offset drifts evenly
-/// with a little wander; and it may be set at any bound. The drift is taken from the cheapest clock
-/// of any rates up to the limit. `bounds`: in order of time. O(n), with at most 256 pieces of
-/// costs.
+/// True if it is certain that no clock costs less than the right one, also if offsets hold for
+/// stamps from the first time on at which the clock shows them: each bound that the right clock
+/// breaks contradicts another one of its own, so that every clock breaks one of both or is set
+/// between them. False if that cannot be told so. `bounds`: in order of time; `stamps`: those of
+/// the clock itself. O(n log n).
+bool is_right_for_certain(std::span<const Bound> bounds, std::span<const std::uint64_t> stamps);
+
+/// Finds the clock that costs least to tell (Viterbi, 1967). It is right, or its offset drifts
+/// evenly with a little wander; and it may be set at any bound. The drift is taken from the
+/// cheapest clock of any rates up to the limit. O(n), with at most 256 pieces of costs, whose
+/// memory serves the next search.
 ///
 /// Example: nine bounds of 20 bits each allow offsets of -80 to 80, and then one demands 5,000. The
 /// clock is right for 20 bits: a clock that was set would cost 60.
-LikelyClock likely_clock(std::span<const Bound> bounds);
+class ClockFinder {
+ public:
+  ClockFinder();
+  ~ClockFinder();
+  /// `bounds`: in order of time.
+  LikelyClock find(std::span<const Bound> bounds);
+
+ private:
+  struct Memory;
+  std::unique_ptr<Memory> memory_;
+};
 
 }  // namespace entrain::spans

@@ -10,9 +10,10 @@ bool read_strings(value list, std::string& text) {
   return each_member(list, [&](std::string_view, value values) {
     return each_element(values, [&](value item) {
       return each_member(item, [&](std::string_view type, value plain) {
-        std::string one;
+        std::string_view one;
         if (is_named(type, "stringValue") && !read_string(plain, one)) return false;
-        text += one + '\n';
+        text += one;
+        text += '\n';
         return true;
       });
     });
@@ -22,14 +23,18 @@ bool read_strings(value list, std::string& text) {
 }  // namespace
 
 bool Reader::attribute(value from, Place& place, Draft* span) {
-  std::string key, text;
+  std::string_view key, text;
   const bool whole = each_member(from, [&](std::string_view name, value inner) {
     if (name == "key") return read_string(inner, key);
     if (name != "value") return true;
     if (is_a(inner, ondemand::json_type::string)) return read_string(inner, text);  // Jaeger
     return each_member(inner, [&](std::string_view type, value plain) {
-      if (is_named(type, "arrayValue")) return read_strings(plain, text);
-      return !is_named(type, "stringValue") || read_string(plain, text);
+      if (is_named(type, "stringValue")) return read_string(plain, text);
+      if (!is_named(type, "arrayValue")) return true;
+      if (text.data() != list_text_.data()) list_text_ = text;
+      const bool good = read_strings(plain, list_text_);
+      text = list_text_;
+      return good;
     });
   });
   if (whole) take_attribute(key, text, place, span);
@@ -41,12 +46,15 @@ void Reader::take_attribute(std::string_view key, std::string_view text, Place& 
   if (span != nullptr) {
     span->polls = span->polls || says_polls(key, text);
     span->marked = span->marked || key == k_mark;
-    if (std::string* const own = place.member_of_span(key)) *own = text;
-    place.is_changed = place.is_changed || (key == k_warnings && says_changed(text));
+    if (std::string* const own = place.member_of_span(key)) {
+      *own = shown_text(text);
+      span->has_place = true;
+    }
+    if (key == k_warnings && says_changed(text)) span->has_place = place.is_changed = true;
     return;
   }
   std::string* const member = text.empty() ? nullptr : place.member(key);
-  if (member != nullptr) *member = text;
+  if (member != nullptr) *member = shown_text(text);
 }
 
 bool Reader::otlp(value resource_spans) {
@@ -79,33 +87,32 @@ namespace {
 bool otlp_link(value from, Draft& draft) {
   FarSpan& link = draft.links.emplace_back();
   return each_member(from, [&](std::string_view key, value inner) {
-    if (is_named(key, "traceId")) return read_string(inner, link.trace);
-    return !is_named(key, "spanId") || read_string(inner, link.id);
+    if (is_named(key, "traceId")) return read_id(inner, k_trace_digits, link.trace);
+    return !is_named(key, "spanId") || read_id(inner, k_span_digits, link.id);
   });
 }
 
 }  // namespace
 
 bool Reader::otlp_span(value from) {
-  Draft draft;
-  draft.form = Mark::Form::otlp;
+  Draft& draft = draft_.begin_span(Mark::Form::otlp);
   draft.self = from.raw_json_token();
   const bool whole = each_member(from, [&](std::string_view key, value inner) {
-    if (is_named(key, "traceId")) return read_string(inner, draft.trace);
-    if (is_named(key, "spanId")) return read_string(inner, draft.id);
-    if (is_named(key, "parentSpanId")) return read_string(inner, draft.parent);
+    if (is_named(key, "traceId")) return read_id(inner, k_trace_digits, draft.trace);
+    if (is_named(key, "spanId")) return read_id(inner, k_span_digits, draft.id);
+    if (is_named(key, "parentSpanId")) return read_id(inner, k_span_digits, draft.parent);
     if (key == "name") return read_string(inner, draft.name);
     if (is_named(key, "startTimeUnixNano")) return draft.begin = number_of(inner), true;
     if (is_named(key, "endTimeUnixNano")) return draft.end = number_of(inner), true;
     if (key == "kind") {
-      std::string word;
       if (!is_a(inner, ondemand::json_type::string)) {
-        word = std::to_string(number_of(inner).value);
-      } else if (!read_string(inner, word)) {
-        return false;
+        draft.role = role_of_number(number_of(inner).value);
+        return true;
       }
+      std::string_view word;
+      const bool good = read_string(inner, word);
       draft.role = role_of(word);
-      return true;
+      return good;
     }
     if (key == "attributes") {
       note_attributes(inner, ondemand::json_type::array, draft);

@@ -14,28 +14,6 @@ namespace {
 using perfetto::for_each_field;
 using perfetto::Value;
 
-/// Strings should be UTF-8; a byte that is none becomes a question mark, as names are shown.
-void take_text(std::string_view bytes, std::string& text) {
-  text = bytes;
-  if (is_utf8(bytes)) return;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t size = utf8_sequence(std::string_view(text).substr(at));
-    if (size == 0) text[at] = '?';
-    at += size == 0 ? 1 : size;
-  }
-}
-
-/// Writes bytes as hexadecimal digits, as OTLP JSON does.
-void take_hex(std::string_view bytes, std::string& text) {
-  constexpr std::string_view k_hex = "0123456789abcdef";
-  text.resize(2 * bytes.size());
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(bytes[i]);
-    text[2 * i] = k_hex[byte >> 4];
-    text[2 * i + 1] = k_hex[byte & 15];
-  }
-}
-
 /// A time; missing if it is no field of 8 bytes.
 void take_time(const Value& value, Number& number) {
   if (value.fixed_size != sizeof value.number) return;
@@ -43,40 +21,53 @@ void take_time(const Value& value, Number& number) {
   number.value = value.number;
 }
 
-/// Calls see(key, text) for an attribute; the strings of an array are lines of the text.
+/// Calls see(key, text) for an attribute; the strings of an array are lines of the text, which
+/// `list` keeps.
 template <class See>
-void see_attribute(std::string_view attribute, std::string& key, std::string& text,
-                   const See& see) {
-  key.clear();
-  text.clear();
+void see_attribute(std::string_view attribute, std::string& list, const See& see) {
+  std::string_view key, text;
   for_each_field<std::uint32_t>(attribute, [&](std::uint32_t number, const Value& value) {
-    if (number == field::k_key) take_text(value.bytes, key);
+    if (number == field::k_key) key = value.bytes;
     if (number != field::k_value) return;
     for_each_field<std::uint32_t>(value.bytes, [&](std::uint32_t type, const Value& plain) {
-      if (type == field::k_string) take_text(plain.bytes, text);
+      if (type == field::k_string) text = plain.bytes;
       if (type != field::k_array) return;
-      for_each_field<std::uint32_t>(plain.bytes, [&](std::uint32_t list, const Value& element) {
-        if (list != field::k_elements) return;
+      if (text.data() != list.data()) list = text;
+      for_each_field<std::uint32_t>(plain.bytes, [&](std::uint32_t of, const Value& element) {
+        if (of != field::k_elements) return;
         for_each_field<std::uint32_t>(element.bytes, [&](std::uint32_t kind, const Value& string) {
-          if (kind != field::k_string) return;
-          std::string line;
-          take_text(string.bytes, line);
-          text += line + '\n';
+          if (kind == field::k_string) list.append(string.bytes) += '\n';
         });
       });
+      text = list;
     });
   });
   see(key, text);
 }
 
-void take_link(std::string_view message, FarSpan& link) {
-  for_each_field<std::uint32_t>(message, [&](std::uint32_t number, const Value& value) {
-    if (number == 1) take_hex(value.bytes, link.trace);
-    if (number == 2) take_hex(value.bytes, link.id);
-  });
+}  // namespace
+
+std::string shown_text(std::string_view bytes) {
+  std::string text(bytes);
+  if (is_utf8(bytes)) return text;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t size = utf8_sequence(std::string_view(text).substr(at));
+    if (size == 0) text[at] = '?';
+    at += size == 0 ? 1 : size;
+  }
+  return text;
 }
 
-}  // namespace
+Id Reader::packed_id(std::string_view bytes, std::size_t most_digits) {
+  if (2 * bytes.size() <= most_digits) return id_in_bytes(bytes);
+  constexpr std::string_view k_hex = "0123456789abcdef";
+  std::string& text = id_texts_.emplace_back();
+  for (const char one : bytes) {
+    const auto byte = static_cast<unsigned char>(one);
+    text += {k_hex[byte >> 4], k_hex[byte & 15]};
+  }
+  return id_in(text, most_digits);
+}
 
 bool Reader::message(std::string_view request) {
   form_ = Stamp::Form::fixed64;
@@ -89,14 +80,13 @@ bool Reader::message(std::string_view request) {
 
 bool Reader::packed_resource(std::string_view message) {
   Place place;
-  std::string key, text;
   bool good = true;
   const Sizes before = sizes();
   for_each_field<std::uint32_t>(message, [&](std::uint32_t number, const Value& value) {
     if (number == field::k_resource) {
       for_each_field<std::uint32_t>(value.bytes, [&](std::uint32_t inner, const Value& attribute) {
         if (inner != field::k_attributes_of_resource) return;
-        see_attribute(attribute.bytes, key, text, [&](std::string_view name, std::string_view is) {
+        see_attribute(attribute.bytes, list_text_, [&](std::string_view name, std::string_view is) {
           take_attribute(name, is, place, nullptr);
         });
       });
@@ -110,28 +100,31 @@ bool Reader::packed_resource(std::string_view message) {
   return good;
 }
 
+void Reader::packed_link(std::string_view message, FarSpan& link) {
+  for_each_field<std::uint32_t>(message, [&](std::uint32_t number, const Value& value) {
+    if (number == 1) link.trace = packed_id(value.bytes, k_trace_digits);
+    if (number == 2) link.id = packed_id(value.bytes, k_span_digits);
+  });
+}
+
 bool Reader::packed_span(std::string_view message) {
-  Draft& draft = draft_;
-  for (std::string* text : {&draft.trace, &draft.id, &draft.parent, &draft.name}) text->clear();
-  for (std::string& sign : draft.place.signs) sign.clear();
-  draft.place.is_changed = draft.polls = draft.marked = false;
-  draft.role = Role::internal;
-  draft.begin.digits = draft.end.digits = {};
-  draft.begin.value = draft.end.value = 0;
-  draft.instants.clear();
-  draft.links.clear();
-  draft.form = Mark::Form::protobuf;
+  Draft& draft = draft_.begin_span(Mark::Form::protobuf);
+  id_texts_.clear();
   draft.self = message;
   for_each_field<std::uint32_t>(message, [&](std::uint32_t number, const Value& value) {
     switch (number) {
       case field::k_trace:
-        return take_hex(value.bytes, draft.trace);
+        draft.trace = packed_id(value.bytes, k_trace_digits);
+        return;
       case field::k_id:
-        return take_hex(value.bytes, draft.id);
+        draft.id = packed_id(value.bytes, k_span_digits);
+        return;
       case field::k_parent:
-        return take_hex(value.bytes, draft.parent);
+        draft.parent = packed_id(value.bytes, k_span_digits);
+        return;
       case field::k_name:
-        return take_text(value.bytes, draft.name);
+        draft.name = value.bytes;
+        return;
       case field::k_kind:
         draft.role = role_of_number(value.number);
         return;
@@ -140,12 +133,12 @@ bool Reader::packed_span(std::string_view message) {
       case field::k_end:
         return take_time(value, draft.end);
       case field::k_attributes:
-        return see_attribute(value.bytes, key_, value_,
+        return see_attribute(value.bytes, list_text_,
                              [&](std::string_view key, std::string_view text) {
                                take_attribute(key, text, draft.place, &draft);
                              });
       case field::k_links:
-        return take_link(value.bytes, draft.links.emplace_back());
+        return packed_link(value.bytes, draft.links.emplace_back());
       case field::k_events:
         return for_each_field<std::uint32_t>(value.bytes,
                                              [&](std::uint32_t inner, const Value& time) {
@@ -156,6 +149,7 @@ bool Reader::packed_span(std::string_view message) {
         return;
     }
   });
+  if (!is_utf8(draft.name)) draft.name = name_text_ = shown_text(draft.name);
   finish(draft, k_ns, false, owner_of(draft));
   return has_memory();
 }

@@ -83,7 +83,7 @@ TEST(SpansPatch, spans_without_an_id_or_an_end_move_with_their_host) {
 std::string marked(std::string text) {
   Read result;
   std::vector<Mark> marks;
-  EXPECT_TRUE(read(text, "file", result.spans, result.stamps, &marks));
+  EXPECT_TRUE(read(text, "file", result.spans, &result.stamps, &marks));
   const auto done = patched(text, result.stamps, maps_of(result.spans, 123'000), marks);
   EXPECT_TRUE(done);
   const auto again = read_all(*done);  // still a text of spans

@@ -116,7 +116,7 @@ TEST(Protobuf, marks_grow_the_messages_around_them) {
     Spans spans;
     std::vector<Stamp> stamps;
     std::vector<Mark> marks;
-    ASSERT_TRUE(read(text, "file", spans, stamps, &marks));
+    ASSERT_TRUE(read(text, "file", spans, &stamps, &marks));
     ASSERT_EQ(marks.size(), 2U);
     const std::vector<ClockMap> maps{ClockMap().shifted(-300), ClockMap()};
     const std::string marked = with_marks(text, framing, marks, maps);
@@ -127,7 +127,7 @@ TEST(Protobuf, marks_grow_the_messages_around_them) {
     // Marked spans get no second mark.
     std::string twice = marked;
     marks.clear();
-    ASSERT_TRUE(read(twice, "file", spans, stamps, &marks));
+    ASSERT_TRUE(read(twice, "file", spans, &stamps, &marks));
     EXPECT_EQ(marks.size(), 1U);
   }
 }
@@ -141,7 +141,7 @@ TEST(Protobuf, what_is_cut_off_is_counted_and_what_is_damaged_is_refused) {
   const auto error_of = [](std::string damaged) {
     Spans spans;
     std::vector<Stamp> stamps;
-    const auto done = read(damaged, "file", spans, stamps);
+    const auto done = read(damaged, "file", spans, &stamps);
     return done ? "" : done.error().message;
   };
   EXPECT_EQ(error_of(text.substr(0, first - 1)),

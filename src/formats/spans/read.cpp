@@ -120,12 +120,14 @@ std::size_t Documents::end_of_value() const {
 /// State before a document is read; removes what a damaged one added.
 class Rollback {
  public:
-  Rollback(Spans& spans, std::vector<Stamp>& stamps, std::vector<Mark>* marks)
-      : spans_(spans),
+  Rollback(Reader& reader, Spans& spans, std::vector<Stamp>* stamps, std::vector<Mark>* marks)
+      : reader_(reader),
+        spans_(spans),
         stamps_(stamps),
         marks_(marks),
+        seen_(reader.seen),
         all_(spans.all.size()),
-        stamp_count_(stamps.size()),
+        stamp_count_(stamps == nullptr ? 0 : stamps->size()),
         mark_count_(marks == nullptr ? 0 : marks->size()),
         untimed_(spans.untimed.size()),
         without_id_(spans.without_id),
@@ -133,8 +135,10 @@ class Rollback {
         immovable_times_(spans.immovable_times) {}
 
   void back() {
+    reader_.number_waiting();
     spans_.all.resize(all_);
-    stamps_.resize(stamp_count_);
+    reader_.seen = seen_;
+    if (stamps_ != nullptr) stamps_->resize(stamp_count_);
     if (marks_ != nullptr) marks_->resize(mark_count_);
     std::erase_if(spans_.links, [&](const Link& link) { return link.span >= all_; });
     spans_.untimed.resize(untimed_);
@@ -144,12 +148,21 @@ class Rollback {
   }
 
  private:
+  Reader& reader_;
   Spans& spans_;
-  std::vector<Stamp>& stamps_;
+  std::vector<Stamp>* stamps_;
   std::vector<Mark>* marks_;
+  Reader::SeenUnits seen_;
   std::size_t all_, stamp_count_, mark_count_, untimed_;
   std::uint64_t without_id_, without_end_, immovable_times_;
 };
+
+/// They nearly always stand in order.
+template <class All>
+void sort_by_place(All&& all) {
+  const auto is_before = [](const auto& a, const auto& b) { return a.at < b.at; };
+  if (!std::ranges::is_sorted(all, is_before)) std::ranges::sort(all, is_before);
+}
 
 /// If any time of a file has decimals, all are written to the ns: times of two resolutions would
 /// not keep their order.
@@ -159,19 +172,9 @@ void refine(std::span<Stamp> stamps) {
   for (Stamp& stamp : stamps) stamp.fine = stamp.fine || (any && stamp.unit == k_us);
 }
 
-/// The coarsest units of the times of a text without tables.
-StoredUnits units_of(std::span<const Stamp> stamps) {
-  std::uint32_t unit = 1;
-  for (const Stamp& stamp : stamps) {
-    if (!stamp.fine && !stamp.truncated) unit = std::max(unit, stamp.unit);
-  }
-  return {.begin = unit, .end = unit};
-}
-
 /// Reads the messages of a text of OTLP as Protobuf.
 Result<void> read_messages(std::string_view text, Framing framing, const std::string& name,
-                           Spans& spans, std::vector<Stamp>& stamps, std::vector<Mark>* marks) {
-  Reader reader(text, name, spans, stamps, marks);
+                           Reader& reader, Spans& spans) {
   Messages messages(text, framing);
   try {
     while (messages.next()) {
@@ -191,11 +194,8 @@ Result<void> read_messages(std::string_view text, Framing framing, const std::st
 }
 
 /// Reads the documents of a text of JSON.
-Result<void> read_documents(std::string& text, const std::string& name, Spans& spans,
-                            std::vector<Stamp>& stamps, std::vector<Mark>* marks) {
-  constexpr std::size_t k_room = simdjson::SIMDJSON_PADDING;
-  text.reserve(text.size() + k_room);
-  Reader reader(text, name, spans, stamps, marks);
+Result<void> read_documents(const std::string& text, const std::string& name, Reader& reader,
+                            Spans& spans, std::vector<Stamp>* stamps, std::vector<Mark>* marks) {
   json::Parser parser;
   bool any_known = false;
   Documents documents(text);
@@ -208,7 +208,7 @@ Result<void> read_documents(std::string& text, const std::string& name, Spans& s
                                             text.capacity() - documents.begin());
     // The parser's index takes about one byte per byte of the text.
     TRY(check_memory_room(name, own.size()));
-    Rollback rollback(spans, stamps, marks);
+    Rollback rollback(reader, spans, stamps, marks);
     bool known = false;
     if (!reader.document(parser, part, known)) {
       if (!reader.memory()) return reader.memory();
@@ -237,30 +237,32 @@ Result<void> read_documents(std::string& text, const std::string& name, Spans& s
 }  // namespace
 
 Result<void> read(std::string& text, const std::string& name, Spans& spans,
-                  std::vector<Stamp>& stamps, std::vector<Mark>* marks) {
-  const std::size_t first_stamp = stamps.size();
+                  std::vector<Stamp>* stamps, std::vector<Mark>* marks) {
+  const std::size_t first_stamp = stamps == nullptr ? 0 : stamps->size();
   const bool had_immovable = spans.immovable_times > 0;
   const std::string_view beginning = std::string_view(text).substr(0, json::k_beginning);
   const auto framing = framing_of(beginning);
   const bool is_table = !framing && is_span_table(beginning);
+  text.reserve(text.size() + simdjson::SIMDJSON_PADDING);
+  Reader reader(text, name, spans, stamps, marks);
   if (framing) {
-    TRY(read_messages(text, *framing, name, spans, stamps, marks));
+    TRY(read_messages(text, *framing, name, reader, spans));
   } else if (is_table) {
-    TRY(Reader(text, name, spans, stamps, marks).table());
+    TRY(reader.table());
   } else {
-    TRY(read_documents(text, name, spans, stamps, marks));
+    TRY(read_documents(text, name, reader, spans, stamps, marks));
   }
+  reader.number_waiting();
   if (!had_immovable && spans.immovable_times > 0) {
     spans.first_immovable_time = fmt::format("{} in {}", spans.first_immovable_time, name);
   }
-  const auto own = std::span(stamps).subspan(first_stamp);
-  std::sort(own.begin(), own.end(), [](const Stamp& a, const Stamp& b) { return a.at < b.at; });
-  refine(own);
-  if (!is_table) spans.units = units_of(own);
-  if (marks != nullptr) {
-    std::sort(marks->begin(), marks->end(),
-              [](const Mark& a, const Mark& b) { return a.at < b.at; });
+  if (!is_table) spans.units = {.begin = reader.coarsest_unit(), .end = reader.coarsest_unit()};
+  if (stamps != nullptr) {
+    const auto own = std::span(*stamps).subspan(first_stamp);
+    sort_by_place(own);
+    refine(own);
   }
+  if (marks != nullptr) sort_by_place(*marks);
   return {};
 }
 
@@ -278,6 +280,9 @@ void join_halved_traces(Spans& spans) {
 }
 
 void conclude_calls(Spans& spans) {
+  const bool are_named =
+      std::ranges::none_of(spans.all, [](const Span& span) { return span.role == Role::unnamed; });
+  if (are_named && !spans.ids.has_zero()) return;
   std::vector<std::uint32_t> of_id(spans.ids.size(), k_none);
   for (std::uint32_t i = 0; i < spans.all.size(); ++i) {
     std::uint32_t& first = of_id[spans.all[i].id];

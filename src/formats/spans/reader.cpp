@@ -59,18 +59,21 @@ std::uint32_t Reader::clock_at(const Place& place) {
 }
 
 std::uint32_t Reader::owner_of(const Draft& draft) {
+  const bool is_nameless = !draft.has_place && draft.process.empty();
+  if (is_nameless && nameless_owner_ != k_none) return nameless_owner_;
   const auto is_same = [&](const auto& owner) {
     return owner.second == draft.process && owner.first == draft.place;
   };
   if (!owners_.empty() && is_same(owners_.back())) {
     return static_cast<std::uint32_t>(owners_.size() - 1);
   }
-  std::string key = draft.process;
+  std::string key(draft.process);
   for (const std::string& sign : draft.place.signs) key += '\n' + sign;
   key += draft.place.is_changed ? "\nchanged" : "";
   const auto next = static_cast<std::uint32_t>(owners_.size());
   const auto [known, is_new] = owner_numbers_.emplace(std::move(key), next);
   if (is_new) owners_.emplace_back(draft.place, draft.process);
+  if (is_nameless) nameless_owner_ = known->second;
   return known->second;
 }
 
@@ -98,11 +101,16 @@ void Reader::note_immovable(const Number& number, std::uint32_t unit) {
 }
 
 void Reader::add_stamp(const Number& number, Stamp stamp) {
+  stamp.fine = number.has_decimals;
+  const bool is_whole = !stamp.fine && !stamp.truncated;
+  seen.fine_us |= stamp.fine && stamp.unit == k_us;
+  seen.whole_us |= is_whole && stamp.unit == k_us;
+  seen.whole_ms |= is_whole && stamp.unit == k_ms;
+  if (stamps_ == nullptr) return;
   stamp.at = static_cast<std::uint64_t>(number.digits.data() - text_.data());
   stamp.size = static_cast<std::uint32_t>(number.digits.size());
-  stamp.fine = !number.decimals.empty();
   stamp.form = form_;
-  stamps_.push_back(stamp);
+  stamps_->push_back(stamp);
 }
 
 void Reader::stamp(const Number& number, std::uint32_t unit, std::uint32_t clock) {
@@ -123,8 +131,8 @@ void Reader::stamp_length(const Number& length, const Number& begin, std::uint32
 }
 
 void Reader::stamp_millis(const Number& millis, const Number& begin, std::uint32_t clock) {
-  const bool is_begin = can_move(begin, k_us) && millis.decimals.empty() &&
-                        begin.value / (k_ms / k_us) == millis.value;
+  const bool is_begin =
+      can_move(begin, k_us) && !millis.has_decimals && begin.value / (k_ms / k_us) == millis.value;
   if (!is_begin || !can_move(millis, k_ms)) return stamp(millis, k_ms, clock);
   add_stamp(millis, {.clock = clock,
                      .time = ns_of(begin, k_us),
@@ -179,23 +187,39 @@ void Reader::add_span(const Draft& draft, std::uint64_t begin, std::uint64_t end
   }
   const std::size_t position = spans_.all.size();
   const bool has_parent = !is_missing(draft.parent);
-  spans_.all.push_back(
-      {.id = spans_.ids.number(draft.trace, draft.id),
-       .parent = has_parent ? spans_.ids.number(draft.trace, draft.parent) : k_none,
-       .clock = clock,
-       .operation = spans_.operations.number(draft.name),
-       .role = draft.role,
-       .shared = draft.shared,
-       .polls = draft.polls,
-       .follows = draft.follows,
-       .begin = begin,
-       .end = end});
+  spans_.all.push_back({.clock = clock,
+                        .operation = spans_.operations.number(draft.name),
+                        .role = draft.role,
+                        .shared = draft.shared,
+                        .polls = draft.polls,
+                        .follows = draft.follows,
+                        .begin = begin,
+                        .end = end});
+  wait_for_number(draft.trace, draft.id, position, &Span::id);
+  if (has_parent) wait_for_number(draft.trace, draft.parent, position, &Span::parent);
+  if (!draft.links.empty()) number_waiting();
   for (const FarSpan& far : draft.links) {
-    if (significant(far.id).empty()) continue;
+    if (far.id.is_zero()) continue;
     spans_.links.push_back({spans_.ids.number(far.trace, far.id), position, far.is_cause});
   }
   if (unit == k_us && begin % k_us == 0 && end % k_us == 0) spans_.microseconds = true;
   mark(draft, begin, clock);
+}
+
+void Reader::wait_for_number(const Id& trace, const Id& id, std::size_t position,
+                             std::uint32_t Span::*member) {
+  constexpr std::size_t k_most = 4096;
+  if (waiting_.size() == k_most) number_waiting();
+  waiting_.push_back(spans_.ids.key_of(trace, id));
+  waiting_members_.emplace_back(position, member);
+}
+
+void Reader::number_waiting() {
+  spans_.ids.number_all(waiting_, [&](std::size_t i, std::uint32_t number) {
+    spans_.all[waiting_members_[i].first].*waiting_members_[i].second = number;
+  });
+  waiting_.clear();
+  waiting_members_.clear();
 }
 
 /// Reads an element of a list, or a whole document. Traces of Zipkin are lists of spans.

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <string>
 #include <string_view>
@@ -43,11 +44,14 @@ struct TableUnits {
   std::uint32_t duration = 0;  ///< 0: there is none, or it is no length of the spans
 };
 
+/// A text as it is shown: what is no UTF-8, as strings of Protobuf should be, are question marks.
+std::string shown_text(std::string_view bytes);
+
 /// Reads documents of any format, and adds their spans.
 class Reader {
  public:
-  /// `name`: the file's name.
-  Reader(std::string_view text, std::string name, Spans& spans, std::vector<Stamp>& stamps,
+  /// `name`: the file's name. `stamps`, `marks`: null if nobody needs them.
+  Reader(std::string_view text, std::string name, Spans& spans, std::vector<Stamp>* stamps,
          std::vector<Mark>* marks)
       : text_(text), name_(std::move(name)), spans_(spans), stamps_(stamps), marks_(marks) {}
 
@@ -61,6 +65,19 @@ class Reader {
   Result<void> table();
   /// The error that ended document() if there was no memory for more spans.
   [[nodiscard]] const Result<void>& memory() const { return memory_; }
+  /// Numbers the ids of spans that were added since. Must be called at the end.
+  void number_waiting();
+  /// The coarsest unit of the times of a text without columns. If any time of a file has decimals,
+  /// all are written to the ns.
+  [[nodiscard]] std::uint32_t coarsest_unit() const {
+    return seen.whole_ms ? k_ms : seen.whole_us && !seen.fine_us ? k_us : k_ns;
+  }
+
+  /// Units of times, other than ns.
+  struct SeenUnits {
+    bool whole_ms = false, whole_us = false, fine_us = false;
+  };
+  SeenUnits seen;
 
  private:
   bool member(std::string_view key, value inner, bool& known, int depth);
@@ -71,8 +88,8 @@ class Reader {
     std::size_t spans = 0, stamps = 0, marks = 0, untimed = 0;
   };
   [[nodiscard]] Sizes sizes() const {
-    return {spans_.all.size(), stamps_.size(), marks_ == nullptr ? 0 : marks_->size(),
-            spans_.untimed.size()};
+    return {spans_.all.size(), stamps_ == nullptr ? 0 : stamps_->size(),
+            marks_ == nullptr ? 0 : marks_->size(), spans_.untimed.size()};
   }
   /// The number of a place in Spans::clocks.
   std::uint32_t clock_at(const Place& place);
@@ -94,6 +111,9 @@ class Reader {
   // otlp_protobuf.cpp
   bool packed_resource(std::string_view message);
   bool packed_span(std::string_view message);
+  void packed_link(std::string_view message, FarSpan& link);
+  /// An id in bytes, valid as long as the span is read.
+  Id packed_id(std::string_view bytes, std::size_t most_digits);
 
   // span_table.cpp
   /// The time of a cell at this position of the text, ns.
@@ -120,11 +140,14 @@ class Reader {
   /// Adds the span and its stamps.
   void finish(const Draft& draft, std::uint32_t unit, bool has_length, std::uint32_t clock);
   /// True if a span has no such id. Tables have an empty cell then, and may count from 0.
-  [[nodiscard]] bool is_missing(std::string_view id) const {
-    return form_ == Stamp::Form::cell ? id.empty() : significant(id).empty();
+  [[nodiscard]] bool is_missing(const Id& id) const {
+    return form_ == Stamp::Form::cell ? id.is_empty : id.is_zero();
   }
   /// Adds the span without stamps if it has an id and times, else counts it.
   void take(const Draft& draft, std::uint32_t unit, bool has_length, std::uint32_t clock);
+  /// Lets an id wait for its number, and others number together.
+  void wait_for_number(const Id& trace, const Id& id, std::size_t position,
+                       std::uint32_t Span::*member);
   /// Adds the span without stamps; times in ns.
   void add_span(const Draft& draft, std::uint64_t begin, std::uint64_t end, std::uint32_t unit,
                 std::uint32_t clock);
@@ -153,17 +176,20 @@ class Reader {
   std::string_view text_;
   std::string name_;
   Spans& spans_;
-  std::vector<Stamp>& stamps_;
+  std::vector<Stamp>* stamps_;
   std::vector<Mark>* marks_;
   Stamp::Form form_ = Stamp::Form::digits;
-  // Buffers of packed_span(): their memory is used again.
   std::array<std::uint8_t, 6> most_decimals_{};  ///< of times; index: column of a table
   bool names_roles_ = false;                     ///< a row of the table names its kind
-  Draft draft_;
-  std::string key_, value_;
+  Draft draft_;                                  ///< its memory is used again
+  std::string name_text_, list_text_;            ///< what views of a draft may be of
+  std::deque<std::string> id_texts_;  ///< ids of the current span that are longer than numbers
   /// Places that the spans of a process or resource name themselves, and their processes.
   std::vector<std::pair<Place, std::string>> owners_;
   std::map<std::string, std::uint32_t> owner_numbers_;
+  std::uint32_t nameless_owner_ = k_none;  ///< that of spans which name nothing
+  std::vector<SpanIds::Key> waiting_;      ///< ids without a number, and where these go
+  std::vector<std::pair<std::size_t, std::uint32_t Span::*>> waiting_members_;
   std::uint64_t finished_ = 0;
   Result<void> memory_;
 };
@@ -179,11 +205,12 @@ void Reader::settle(const Sizes& since, const PlaceOf& place_of) {
     for (std::size_t i = first; i < all.size(); ++i) all[i].clock = clocks[all[i].clock];
   };
   set(spans_.all, since.spans);
-  set(stamps_, since.stamps);
+  if (stamps_ != nullptr) set(*stamps_, since.stamps);
   if (marks_ != nullptr) set(*marks_, since.marks);
   set(spans_.untimed, since.untimed);
   owners_.clear();
   owner_numbers_.clear();
+  nameless_owner_ = k_none;
 }
 
 }  // namespace entrain::spans

@@ -22,6 +22,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// The order of files in a run: not by folders, as the files of a copy stand in one.
+bool is_file_before(const fs::path& a, const fs::path& b) {
+  return std::pair(a.filename(), a) < std::pair(b.filename(), b);
+}
+
 class SpanFiles : public formats::Parts {
  public:
   explicit SpanFiles(std::vector<SpanFile> files) : files_(std::move(files)) {}
@@ -58,12 +63,9 @@ class SpanFiles : public formats::Parts {
   }
 
  private:
-  /// Not by folders, as the files of a copy stand in one.
   void sort() {
-    std::sort(files_.begin(), files_.end(), [](const SpanFile& a, const SpanFile& b) {
-      return std::pair(a.source.path.filename(), a.source.path) <
-             std::pair(b.source.path.filename(), b.source.path);
-    });
+    std::ranges::sort(files_, is_file_before,
+                      [](const SpanFile& one) -> const fs::path& { return one.source.path; });
   }
 
   std::vector<SpanFile> files_;
@@ -106,14 +108,17 @@ bool holds_none(const fs::path& file, std::uint64_t max_unpacked) {
   Result<SpanText> document = load(file, max_unpacked);
   if (!document) return false;
   Spans spans;
-  std::vector<Stamp> stamps;
-  const bool is_read = read(document->text, file.string(), spans, stamps).has_value();
+  const bool is_read = read(document->text, file.string(), spans).has_value();
   return is_read && spans.all.empty() && ignored_of(spans) + spans.cut_files == 0;
 }
 
 Result<std::unique_ptr<formats::Parts>> read_parts(std::span<const fs::path> files, unsigned,
                                                    std::uint64_t max_unpacked) {
-  TRY_ASSIGN(std::vector<SpanFile> all, read_files(files, max_unpacked));
+  std::vector<SpanFile> all;
+  for (const fs::path& path : files) {
+    SpanFile& file = all.emplace_back();
+    TRY_ASSIGN(file.source, read_file(path, max_unpacked, file.spans));
+  }
   return std::make_unique<SpanFiles>(std::move(all));
 }
 
@@ -123,8 +128,9 @@ std::unique_ptr<formats::Parts> no_parts() {
 
 Result<std::unique_ptr<formats::Recording>> read(std::span<const fs::path> files, unsigned threads,
                                                  std::uint64_t max_unpacked) {
-  TRY_ASSIGN(std::vector<SpanFile> all, read_files(files, max_unpacked));
-  return join_files(std::move(all), threads);
+  std::vector<fs::path> sorted(files.begin(), files.end());
+  std::ranges::sort(sorted, is_file_before);
+  return read_run(sorted, max_unpacked, threads);
 }
 
 Result<std::unique_ptr<formats::Recording>> reopen(parts::FieldReader& fields, std::size_t clocks,

@@ -210,7 +210,7 @@ Result<void> Run::write_file(const fs::path& to, const SourceFile& file,
   Spans spans;
   std::vector<Stamp> stamps;
   std::vector<Mark> marks;
-  TRY(read(document.text, file.path.string(), spans, stamps, marked ? &marks : nullptr));
+  TRY(read(document.text, file.path.string(), spans, &stamps, marked ? &marks : nullptr));
   for (const std::string& place : spans.clocks.all()) {
     if (names_.find(place) == k_none) return formats::unknown_part(file.path);
   }
@@ -236,8 +236,7 @@ Result<void> Run::check_written(const fs::path& to, const SourceFile& file, cons
                                 std::span<const ClockMap> maps) const {
   TRY_ASSIGN(SpanText document, spans::load(to, file.max_unpacked));
   Spans after;
-  std::vector<Stamp> stamps;
-  TRY(read(document.text, to.string(), after, stamps));
+  TRY(read(document.text, to.string(), after));
   const auto is_moved = [&](std::uint32_t host, std::uint64_t from, std::uint64_t now,
                             std::int64_t unit) {
     const std::int64_t off = maps[host](from) - static_cast<std::int64_t>(now);
@@ -322,19 +321,10 @@ Result<void> Run::for_each_work(
   return {};
 }
 
-Result<std::unique_ptr<Run>> join_files(std::vector<SpanFile> all, unsigned threads,
-                                        const Known* known) {
-  std::vector<SourceFile> sources;
-  Spans spans;
-  for (SpanFile& file : all) {
-    const bool is_first = sources.empty();
-    sources.push_back(std::move(file.source));
-    if (is_first) {
-      spans = std::move(file.spans);
-    } else {
-      append(spans, std::exchange(file.spans, {}));
-    }
-  }
+namespace {
+
+Result<std::unique_ptr<Run>> run_of(std::vector<SourceFile> sources, Spans& spans, unsigned threads,
+                                    const Known* known) {
   join_halved_traces(spans);
   conclude_calls(spans);
   const std::uint64_t ignored = ignored_of(spans);
@@ -361,12 +351,40 @@ Result<std::unique_ptr<Run>> join_files(std::vector<SpanFile> all, unsigned thre
   return std::make_unique<Run>(std::move(sources), spans, threads, known);
 }
 
+}  // namespace
+
+Result<std::unique_ptr<Run>> join_files(std::vector<SpanFile> all, unsigned threads,
+                                        const Known* known) {
+  std::vector<SourceFile> sources;
+  Spans spans;
+  for (SpanFile& file : all) {
+    const bool is_first = sources.empty();
+    sources.push_back(std::move(file.source));
+    if (is_first) {
+      spans = std::move(file.spans);
+    } else {
+      append(spans, std::exchange(file.spans, {}));
+    }
+  }
+  return run_of(std::move(sources), spans, threads, known);
+}
+
+Result<std::unique_ptr<Run>> read_run(std::span<const fs::path> files, std::uint64_t max_unpacked,
+                                      unsigned threads, const Known* known) {
+  std::vector<SourceFile> sources;
+  Spans spans;
+  for (const fs::path& file : files) {
+    TRY_ASSIGN(sources.emplace_back(), read_file(file, max_unpacked, spans));
+  }
+  return run_of(std::move(sources), spans, threads, known);
+}
+
 Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folder,
                                                            std::span<const ClockMap>) const {
   std::vector<fs::path> paths;
   for (const SourceFile& file : files_) paths.push_back(folder / file.path.filename());
-  TRY_ASSIGN(std::vector<SpanFile> read, read_files(paths, files_.front().max_unpacked));
-  TRY_ASSIGN(std::unique_ptr<Run> written, join_files(std::move(read), threads_, &known_));
+  TRY_ASSIGN(std::unique_ptr<Run> written,
+             read_run(paths, files_.front().max_unpacked, threads_, &known_));
   const auto other = [](const Edge& a, const Edge& b) {
     return a.cause != b.cause || a.effect != b.effect || a.is_end != b.is_end;
   };

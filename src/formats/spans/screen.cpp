@@ -271,7 +271,11 @@ void Screen::note_untimed(const Spans& spans) {
 
 /// Uptimes are small, too, but spans as short as these are of another unit.
 void Screen::note_unit_of_all(const Spans& spans) {
-  if (spans.all.empty()) return;
+  const auto first = std::ranges::min_element(spans.all, {}, &Span::begin);
+  if (first == spans.all.end() ||
+      static_cast<double>(first->begin) * k_factors.front() >= k_year_2100) {
+    return;  // no median of these is a date in another unit
+  }
   std::vector<double> begins, lengths;
   for (const Span& span : spans.all) {
     begins.push_back(static_cast<double>(span.begin));

@@ -25,7 +25,7 @@ bool is_wrapper(std::string_view key) {
   return key == "trace" || key == "result" || key == "_source";
 }
 
-bool is_named(std::string_view key, std::string_view name) {
+bool is_protobuf_name(std::string_view key, std::string_view name) {
   std::size_t at = 0;
   for (const char c : name) {
     const bool is_capital = c >= 'A' && c <= 'Z';

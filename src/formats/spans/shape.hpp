@@ -25,7 +25,12 @@ Shape shape_of(std::string_view text);
 /// True for keys under which some tools nest the contents of a document.
 bool is_wrapper(std::string_view key);
 
+/// True if a key is the Protobuf form of this name of OTLP, in a part or all of it.
+bool is_protobuf_name(std::string_view key, std::string_view name);
+
 /// True if a key is this name of OTLP, or its Protobuf form: start_time instead of startTime.
-bool is_named(std::string_view key, std::string_view name);
+inline bool is_named(std::string_view key, std::string_view name) {
+  return key == name || (key.size() > name.size() && is_protobuf_name(key, name));
+}
 
 }  // namespace entrain::spans

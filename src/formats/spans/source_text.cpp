@@ -53,29 +53,23 @@ Result<SpanText> load_again(const SourceFile& file) {
 Result<Spans> read_again(const SourceFile& file) {
   TRY_ASSIGN(SpanText document, load_again(file));
   Spans spans;
-  std::vector<Stamp> stamps;
-  TRY(read(document.text, file.path.string(), spans, stamps));
+  TRY(read(document.text, file.path.string(), spans));
   return spans;
 }
 
-Result<std::vector<SpanFile>> read_files(std::span<const fs::path> files,
-                                         std::uint64_t max_unpacked) {
-  std::vector<SpanFile> all;
-  for (const fs::path& path : files) {
-    TRY_ASSIGN(SpanText document, load(path, max_unpacked));
-    std::vector<Stamp> stamps;
-    SpanFile& file = all.emplace_back();
-    TRY(read(document.text, path.string(), file.spans, stamps));
-    if (document.cut) file.spans.cut_files = 1;
-    file.source = {.path = path,
-                   .max_unpacked = max_unpacked,
-                   .bytes = document.text.size(),
-                   .hash = text_hash(document.text),
-                   .events = 2 * file.spans.all.size(),
-                   .encoding = encoding_of(document.text),
-                   .is_cut = file.spans.cut_files > 0};
-  }
-  return all;
+Result<SourceFile> read_file(const fs::path& path, std::uint64_t max_unpacked, Spans& spans) {
+  TRY_ASSIGN(SpanText document, load(path, max_unpacked));
+  const std::size_t before = spans.all.size();
+  const std::uint64_t cut_before = spans.cut_files;
+  TRY(read(document.text, path.string(), spans));
+  if (document.cut) spans.cut_files = cut_before + 1;
+  return SourceFile{.path = path,
+                    .max_unpacked = max_unpacked,
+                    .bytes = document.text.size(),
+                    .hash = text_hash(document.text),
+                    .events = 2 * (spans.all.size() - before),
+                    .encoding = encoding_of(document.text),
+                    .is_cut = spans.cut_files > cut_before};
 }
 
 std::uint64_t ignored_of(const Spans& spans) { return spans.without_id + spans.untimed.size(); }

@@ -38,9 +38,9 @@ Result<SpanText> load_again(const SourceFile& file);
 /// The spans of a file that was read before. Errors: those of load_again() and read().
 Result<Spans> read_again(const SourceFile& file);
 
-/// Reads files, each by itself. Errors: those of load() and read().
-Result<std::vector<SpanFile>> read_files(std::span<const std::filesystem::path> files,
-                                         std::uint64_t max_unpacked);
+/// Reads a file, and adds its spans. Errors: those of load() and read().
+Result<SourceFile> read_file(const std::filesystem::path& file, std::uint64_t max_unpacked,
+                             Spans& spans);
 
 /// Number of spans that say too little to be used.
 std::uint64_t ignored_of(const Spans& spans);

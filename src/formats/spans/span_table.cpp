@@ -295,9 +295,9 @@ void Reader::table_row(std::span<const std::string_view> cells, std::string_view
                        at + static_cast<std::size_t>(cells[column].data() - piece.data()));
   };
   Draft& draft = draft_;
-  draft.trace = cells[k_trace];
-  draft.id = cells[k_span];
-  draft.parent = is_no_parent(cells[k_parent]) ? "" : cells[k_parent];
+  draft.trace = id_in(cells[k_trace], k_trace_digits);
+  draft.id = id_in(cells[k_span], k_span_digits);
+  draft.parent = is_no_parent(cells[k_parent]) ? Id() : id_in(cells[k_parent], k_span_digits);
   draft.name = cells[k_name];
   draft.role = role_of(cells[k_kind]);
   names_roles_ |= !cells[k_kind].empty();
@@ -312,17 +312,17 @@ void Reader::table_row(std::span<const std::string_view> cells, std::string_view
   const std::uint32_t clock = owner_of(draft);
   // Until all rows are known, a stamp has its column in place of the decimals there.
   const auto set_unit = [&](std::size_t count, std::uint32_t unit, std::size_t column) {
-    if (stamps_.size() == count) return false;
-    stamps_.back().unit = unit;
-    stamps_.back().decimals = static_cast<std::uint8_t>(column);
+    if (stamps_->size() == count) return false;
+    stamps_->back().unit = unit;
+    stamps_->back().decimals = static_cast<std::uint8_t>(column);
     most_decimals_[column] = std::max(most_decimals_[column], decimals_of(cells[column]));
     return true;
   };
-  std::size_t count = stamps_.size();
+  std::size_t count = stamps_->size();
   stamp(draft.begin, k_ns, clock);
   set_unit(count, units.start, k_start);
   if (has_end) {
-    count = stamps_.size();
+    count = stamps_->size();
     stamp(draft.end, k_ns, clock);
     set_unit(count, units.end, k_end);
   }
@@ -333,13 +333,13 @@ void Reader::table_row(std::span<const std::string_view> cells, std::string_view
   const bool truncated = is_copy && has_end && length.value == exact / step * step;
   if (is_copy && (truncated || length.value == static_cast<std::uint64_t>(nearest(
                                                    static_cast<std::int64_t>(exact), step)))) {
-    count = stamps_.size();
+    count = stamps_->size();
     Number whole = length;
     whole.value = exact;
     stamp_length(whole, draft.begin, k_ns, clock);
     if (set_unit(count, units.duration, k_duration)) {
-      stamps_.back().since_step = step_of(draft.begin.digits, units.start, 0);
-      stamps_.back().truncated = truncated;
+      stamps_->back().since_step = step_of(draft.begin.digits, units.start, 0);
+      stamps_->back().truncated = truncated;
     }
   }
   take(draft, k_ns, !has_end, clock);
@@ -349,6 +349,9 @@ Result<void> Reader::table() {
   constexpr std::size_t k_most_rows = 1000;
   form_ = Stamp::Form::cell;
   draft_.marked = true;  // rows have no attributes
+  draft_.has_place = true;
+  std::vector<Stamp> own;
+  if (stamps_ == nullptr) stamps_ = &own;
   // A last row whose line does not end may lack digits.
   const std::size_t whole = text_.rfind('\n') + 1;
   const bool is_cut = whole > 0 && whole < text_.size();
@@ -390,7 +393,7 @@ Result<void> Reader::table() {
     for (Span& span : std::span(spans_.all).subspan(before.spans)) span.role = Role::unnamed;
   }
   spans_.units = {.has_lengths = units.end == 0};
-  for (Stamp& stamp : std::span(stamps_).subspan(before.stamps)) {
+  for (Stamp& stamp : std::span(*stamps_).subspan(before.stamps)) {
     const std::size_t column = stamp.decimals;
     stamp.decimals = most_decimals_[column];
     if (column != k_duration || spans_.units.has_lengths) {

@@ -20,7 +20,7 @@ std::string moved_by(const std::string& text, std::int64_t offset) {
 std::string table_error(std::string text) {
   Spans spans;
   std::vector<Stamp> stamps;
-  const auto done = read(text, "t.csv", spans, stamps);
+  const auto done = read(text, "t.csv", spans, &stamps);
   return done ? "" : done.error().message;
 }
 
@@ -59,7 +59,7 @@ TEST(SpanTable, roles_follow_from_calls_between_files) {
   Read read;
   for (const char* row : {"1,2,1,b,6,7\n", "1,1,,a,5,9\n"}) {
     std::string text = head + row;
-    ASSERT_TRUE(entrain::spans::read(text, "t.csv", read.spans, read.stamps));
+    ASSERT_TRUE(entrain::spans::read(text, "t.csv", read.spans, &read.stamps));
   }
   conclude_calls(read.spans);
   EXPECT_EQ(read.spans.all[0].role, Role::server);

@@ -122,7 +122,8 @@ struct Spans {
 /// half; each counts. A text is one document, one per line, or a sequence of objects. Documents are
 /// lists of OTLP (resourceSpans), answers of Jaeger (data), traces of Jaeger, spans of Jaeger with
 /// their process, spans of Zipkin, or arrays of these. `name`: the file's, for messages. Appends
-/// all times of the text to `stamps`, in order. After an error both may contain a part.
+/// all times of the text to `stamps`, if not null, in order. After an error both may contain a
+/// part.
 ///
 /// Places are named by all attributes that may tell clocks apart (Place); a group of places has the
 /// name of the machine, else of the device or pod, else of the instance, container or address with
@@ -136,7 +137,7 @@ struct Spans {
 /// The capacity of `text` may grow. Errors: ErrorKind::input for a text that is no JSON or of no
 /// such format, and for a document of 4 GiB or more. One thread.
 Result<void> read(std::string& text, const std::string& name, Spans& spans,
-                  std::vector<Stamp>& stamps, std::vector<Mark>* marks = nullptr);
+                  std::vector<Stamp>* stamps = nullptr, std::vector<Mark>* marks = nullptr);
 
 /// Merges ids of which some services keep only the lower 64 of 128 bits. Must be called after all
 /// files were read. Halves that two traces share stay apart.

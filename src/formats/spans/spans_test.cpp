@@ -22,7 +22,7 @@ using testing::Pair;
 
 std::string error_of(std::string text) {
   Read result;
-  const auto done = read(text, "file", result.spans, result.stamps);
+  const auto done = read(text, "file", result.spans, &result.stamps);
   return done ? "" : done.error().message;
 }
 
@@ -48,6 +48,50 @@ std::vector<std::string> edges_in(const std::string& text) {
 TEST(Spans, otlp_gives_a_begin_and_an_end_between_hosts) {
   EXPECT_THAT(edges_in(k_otlp), ElementsAre("a:1700000000000000100 -> b:1700000000000000050",
                                             "b:1700000000000000700 -> a:1700000000000000900"));
+}
+
+/// A span of these members.
+std::string otlp_span_of(const std::string& members) {
+  return R"({"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"1",)" + members + "}]}]}]}";
+}
+
+TEST(Spans, keys_and_strings_may_have_escapes_and_blanks) {
+  const std::string plain =
+      R"("spanId":"2a","name":"a\"b","startTimeUnixNano":"17","endTimeUnixNano":18)";
+  const std::string escaped =
+      "\"\\u0073panId\" : \"\\u0032a\" , \"name\":\n\"a\\u0022b\", "
+      "\"startTimeUnixNano\"\t:\t\"17\" ,\"end_time_unix_nano\" : 18 ";
+  for (const std::string& members : {plain, escaped}) {
+    const Read read = read_all(otlp_span_of(members));
+    ASSERT_EQ(read.spans.all.size(), 1U) << members;
+    EXPECT_EQ(read.spans.ids.id_of(read.spans.all[0].id), "2a");
+    EXPECT_EQ(read.spans.operations.all()[0], "a\"b");
+    EXPECT_EQ(read.spans.all[0].begin, 17U);
+    EXPECT_EQ(read.spans.all[0].end, 18U);
+  }
+  EXPECT_THAT(error_of(otlp_span_of(R"("spanId":"\q")")), HasSubstr("damaged JSON"));
+}
+
+TEST(Spans, a_time_is_a_number_of_any_length_and_nothing_else) {
+  const auto begin_of = [](const std::string& time) {
+    const Read read = read_all(otlp_span_of(
+        R"("spanId":"2","endTimeUnixNano":"1700000000000000000","startTimeUnixNano":")" + time +
+        '"'));
+    return read.spans.all.empty() ? 0 : read.spans.all[0].begin;
+  };
+  const std::string digits = "1234567890123456789";
+  for (std::size_t size = 1; size <= digits.size(); ++size) {
+    EXPECT_EQ(begin_of(digits.substr(0, size)), std::stoull(digits.substr(0, size)));
+    for (std::size_t i = 0; i < size; ++i) {
+      for (const char wrong : {'/', ':', ' ', 'A', '-', '\x7f'}) {
+        std::string time = digits.substr(0, size);
+        time[i] = wrong;
+        EXPECT_EQ(begin_of(time), 0U) << time;
+      }
+    }
+  }
+  EXPECT_EQ(begin_of("0000" + digits), std::stoull(digits));
+  EXPECT_EQ(begin_of("12345678901234567890"), 0U);
 }
 
 TEST(Spans, lines_of_otlp_are_one_run) {
@@ -367,7 +411,7 @@ TEST(Spans, memory_for_more_is_refused) {
   }
   Read result;
   set_memory_room(std::uint64_t{8} << 20);
-  const auto refused = read(text, "file", result.spans, result.stamps);
+  const auto refused = read(text, "file", result.spans, &result.stamps);
   set_memory_room(0);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, testing::HasSubstr("file: what is read takes more memory"));

@@ -29,7 +29,7 @@ inline Found edges_of(Spans spans) {
 
 inline Read read_all(std::string text) {
   Read result;
-  const auto done = read(text, "file", result.spans, result.stamps);
+  const auto done = read(text, "file", result.spans, &result.stamps);
   EXPECT_TRUE(done) << done.error().message;
   return result;
 }

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 #include <span>
 #include <utility>
 
+#include "base/big_vector.hpp"
 #include "formats/spans/likely_clock.hpp"
 
 namespace entrain::spans {
@@ -26,12 +26,7 @@ struct EdgePrices {
 constexpr int k_most_rounds = 16;  ///< most times that each clock is fitted
 constexpr std::int64_t k_most_offset = std::int64_t{1} << 61;  ///< ns
 
-using Operations = std::map<std::uint32_t, DroppedEnds>;  ///< key: number
-
-DroppedEnds ends_of(const Operations& operations, std::uint32_t operation) {
-  const auto known = operations.find(operation);
-  return known == operations.end() ? DroppedEnds() : known->second;
-}
+using Operations = std::vector<DroppedEnds>;  ///< index: number; names are empty
 
 /// The clocks that explain the edges at the least price, each given the others: coordinate descent.
 class ClockSearch {
@@ -39,18 +34,18 @@ class ClockSearch {
   ClockSearch(const Spans& spans, std::size_t hosts, std::span<const Edge> edges)
       : spans_(spans),
         edges_(edges),
-        of_host_(hosts),
-        own_bits_(hosts, 0),
+        hosts_(hosts),
+        cause_offset_(edges.size()),
+        effect_offset_(edges.size()),
         price_(edges.size()),
-        shown_twice_(edges.size(), 0) {
-    for (auto* own : {&cause_offset_, &effect_offset_}) own->assign(edges.size(), 0);
+        shown_twice_(edges.size()) {
     for (std::uint32_t e = 0; e < edges.size(); ++e) {
       if (edges[e].rejection != Rejection::none) continue;
       price_[e] = edges[e].is_link  ? EdgePrices::link
                   : edges[e].is_end ? EdgePrices::end
                                     : EdgePrices::begin;
-      of_host_[edges[e].cause].push_back(e);
-      of_host_[edges[e].effect].push_back(e);
+      hosts_[edges[e].cause].edges.push_back(e);
+      hosts_[edges[e].effect].edges.push_back(e);
     }
   }
 
@@ -64,113 +59,130 @@ class ClockSearch {
   void fit() {
     for (int round = 0; round < k_most_rounds; ++round) {
       std::vector<std::pair<std::int32_t, std::uint32_t>> gains;
-      for (std::uint32_t host = 0; host < of_host_.size(); ++host) {
-        const std::int32_t gain = bits(host) == 0 ? 0 : gain_of(host, false);
+      for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
+        const std::int32_t gain = gain_of(host);
         if (gain > 0) gains.emplace_back(-gain, host);
       }
       if (gains.empty()) return;
       std::sort(gains.begin(), gains.end());
-      for (const auto& [gain, host] : gains) gain_of(host, true);
+      for (const auto& [gain, host] : gains) take(host);
     }
   }
 
   /// Lowers the prices of ends to what those of their operations deserve.
   void doubt(const Operations& operations) {
     double broken = 0, all = 0;
-    for (const auto& [operation, ends] : operations) {
+    for (const DroppedEnds& ends : operations) {
       broken += static_cast<double>(ends.dropped);
       all += static_cast<double>(ends.total);
     }
     const double prior = EdgePrices::prior_ends;
-    for (std::uint32_t e = 0; e < edges_.size(); ++e) {
-      if (price_[e] == 0 || !edges_[e].is_end) continue;
-      const DroppedEnds ends = ends_of(operations, spans_.all[edges_[e].child].operation);
+    std::vector<std::int32_t> prices;
+    for (const DroppedEnds& ends : operations) {
       const double share = (static_cast<double>(ends.dropped) + prior * broken / all) /
                            (static_cast<double>(ends.total) + prior);
-      price_[e] = std::clamp(static_cast<std::int32_t>(std::lround(-std::log2(share))), 1,
-                             EdgePrices::doubted_end);
+      prices.push_back(std::clamp(static_cast<std::int32_t>(std::lround(-std::log2(share))), 1,
+                                  EdgePrices::doubted_end));
     }
+    for (std::uint32_t e = 0; e < edges_.size(); ++e) {
+      if (price_[e] > 0 && edges_[e].is_end) price_[e] = prices[operation_of(e)];
+    }
+    for (Host& host : hosts_) host.is_fitted = false;
   }
 
   /// True if an edge has an end at a time that a clock shows twice, since it was set back.
   [[nodiscard]] bool is_shown_twice(std::uint32_t e) const { return shown_twice_[e] != 0; }
 
   [[nodiscard]] Operations operations() const {
-    Operations operations;
+    Operations operations(spans_.operations.all().size());
     for (std::uint32_t e = 0; e < edges_.size(); ++e) {
       if (price_[e] == 0 || !edges_[e].is_end || is_shown_twice(e)) continue;
-      DroppedEnds& ends = operations[spans_.all[edges_[e].child].operation];
+      DroppedEnds& ends = operations[operation_of(e)];
       ends.dropped += is_broken(e) ? 1U : 0U;
       ++ends.total;
     }
     return operations;
   }
+  /// Number of the operation of an end.
+  [[nodiscard]] std::uint32_t operation_of(std::uint32_t e) const {
+    return spans_.all[edges_[e].child].operation;
+  }
 
  private:
+  /// The likely clock of a host given all others, until the next fit of one of these.
+  struct Host {
+    std::vector<std::uint32_t> edges;  ///< positions of edges; see bounds_of()
+    std::int32_t own_bits = 0;         ///< price of the clock that it has, without edges
+    bool is_fitted = false;            ///< `gain` is known, and if it is positive the others, too
+    std::int32_t gain = 0;             ///< bits by which the likely clock is cheaper
+    LikelyClock likely;
+    std::vector<std::size_t> twice;  ///< positions there of stamps that are shown twice
+  };
+
   static std::int64_t time(std::uint64_t stamp, std::int64_t offset) {
     return static_cast<std::int64_t>(stamp) + offset;
   }
-  [[nodiscard]] std::int32_t bits_of_edges(std::uint32_t host) const {
+  [[nodiscard]] std::int32_t bits_of_edges(const Host& host) const {
     return std::accumulate(
-        of_host_[host].begin(), of_host_[host].end(), 0,
+        host.edges.begin(), host.edges.end(), 0,
         [&](std::int32_t sum, std::uint32_t e) { return sum + (is_broken(e) ? price_[e] : 0); });
   }
-  /// Price of a clock with its edges, bits.
-  [[nodiscard]] std::int32_t bits(std::uint32_t host) const {
-    return own_bits_[host] + bits_of_edges(host);
-  }
-  /// A bound that an edge sets to a clock.
-  struct HostBound {
-    Bound bound;
-    std::uint32_t edge = 0;
-  };
   std::int64_t& own_offset(std::uint32_t host, std::uint32_t e) {
     return edges_[e].cause == host ? cause_offset_[e] : effect_offset_[e];
   }
   [[nodiscard]] std::uint64_t own_stamp(std::uint32_t host, std::uint32_t e) const {
     return edges_[e].cause == host ? edges_[e].cause_time : edges_[e].effect_time;
   }
-  /// The bounds of a clock, in order of the times of the others.
-  [[nodiscard]] std::vector<HostBound> bounds_of(std::uint32_t host) const {
-    std::vector<HostBound> bounds;
-    for (const std::uint32_t e : of_host_[host]) {
-      const Edge& edge = edges_[e];
-      const bool is_cause = edge.cause == host;
-      const std::int64_t other = is_cause ? time(edge.effect_time, effect_offset_[e])
-                                          : time(edge.cause_time, cause_offset_[e]);
+  /// The time of the other clock of an edge.
+  [[nodiscard]] std::int64_t other_time(std::uint32_t host, std::uint32_t e) const {
+    return edges_[e].cause == host ? time(edges_[e].effect_time, effect_offset_[e])
+                                   : time(edges_[e].cause_time, cause_offset_[e]);
+  }
+  /// The bounds that its edges set to a clock, and brings both in order of the times of the others.
+  [[nodiscard]] std::vector<Bound> bounds_of(std::uint32_t host) {
+    std::vector<std::uint32_t>& edges = hosts_[host].edges;
+    std::vector<std::pair<std::int64_t, std::uint32_t>> order;
+    order.reserve(edges.size());
+    for (const std::uint32_t e : edges) order.emplace_back(other_time(host, e), e);
+    if (!std::ranges::is_sorted(order)) std::ranges::sort(order);
+    std::vector<Bound> bounds;
+    bounds.reserve(edges.size());
+    edges.clear();
+    for (const auto& [other, e] : order) {
       const std::int64_t offset = other - time(own_stamp(host, e), 0);
-      bounds.push_back({{.time = other,
-                         .offset = std::clamp(offset, -k_most_offset, k_most_offset),
-                         .is_upper = is_cause,
-                         .price = price_[e]},
-                        e});
+      bounds.push_back({.time = other,
+                        .offset = std::clamp(offset, -k_most_offset, k_most_offset),
+                        .is_upper = edges_[e].cause == host,
+                        .price = price_[e]});
+      edges.push_back(e);
     }
-    std::ranges::stable_sort(bounds, {}, [](const HostBound& one) { return one.bound.time; });
     return bounds;
   }
   /// Gives stamps that a clock shows twice the offsets that they have later, since a map of its
   /// times can give only one. Returns the positions of their bounds.
   [[nodiscard]] std::vector<std::size_t> take_later_offsets(std::uint32_t host,
-                                                            std::span<const HostBound> own,
+                                                            std::span<const Bound> bounds,
                                                             LikelyClock& clock) const {
     std::vector<std::size_t> twice;
+    const std::vector<std::uint32_t>& edges = hosts_[host].edges;
     if (clock.bits < ClockPrices::step) return twice;
-    std::vector<std::uint64_t> least(own.size() + 1, ~std::uint64_t{0});  // stamp from here on
-    for (std::size_t i = own.size(); i-- > 0;) {
-      least[i] = std::min(least[i + 1], own_stamp(host, own[i].edge));
-    }
     const auto broken = [&](std::size_t i) {
-      return holds(own[i].bound, clock.offsets[i]) ? 0 : own[i].bound.price;
+      return holds(bounds[i], clock.offsets[i]) ? 0 : bounds[i].price;
     };
     std::vector<std::size_t> jumps;
-    for (std::size_t i = 1; i < own.size(); ++i) {
+    for (std::size_t i = 1; i < bounds.size(); ++i) {
       const std::int64_t gain = clock.offsets[i] - clock.offsets[i - 1];
-      const std::int64_t passed = own[i].bound.time - own[i - 1].bound.time;
+      const std::int64_t passed = bounds[i].time - bounds[i - 1].time;
       if (gain > passed / 1000 + 1) jumps.push_back(i);
     }
-    for (std::size_t j = 0; j < own.size(); ++j) {
+    if (jumps.empty()) return twice;
+    std::vector<std::uint64_t> least(bounds.size() + 1, ~std::uint64_t{0});  // stamp from here on
+    for (std::size_t i = bounds.size(); i-- > 0;) {
+      least[i] = std::min(least[i + 1], own_stamp(host, edges[i]));
+    }
+    for (std::size_t j = 0; j < bounds.size(); ++j) {
       // `least` never falls: the last jump that shows this stamp again.
-      const auto after = std::ranges::upper_bound(jumps, own_stamp(host, own[j].edge), {},
+      const auto after = std::ranges::upper_bound(jumps, own_stamp(host, edges[j]), {},
                                                   [&](std::size_t i) { return least[i]; });
       if (after == jumps.begin() || *std::prev(after) <= j) continue;
       clock.bits -= broken(j);
@@ -181,37 +193,58 @@ class ClockSearch {
     return twice;
   }
 
-  /// Finds by how many bits the likely clock of a host is cheaper, and takes it if `takes`.
-  std::int32_t gain_of(std::uint32_t host, bool takes) {
-    const std::vector<HostBound> own = bounds_of(host);
-    std::vector<Bound> bounds;
-    for (const HostBound& one : own) bounds.push_back(one.bound);
-    LikelyClock likely = likely_clock(bounds);
-    const std::vector<std::size_t> twice = take_later_offsets(host, own, likely);
-    const std::int32_t gain = bits(host) - likely.bits;
-    if (!takes || gain <= 0) return gain;
-    for (std::size_t i = 0; i < own.size(); ++i) {
-      const std::uint32_t e = own[i].edge;
-      own_offset(host, e) = likely.offsets[i];
-      shown_twice_[e] &= ~side_of(host, e);
+  /// Finds by how many bits the likely clock of a host is cheaper than the one that it has.
+  std::int32_t gain_of(std::uint32_t number) {
+    Host& host = hosts_[number];
+    if (host.is_fitted) return host.gain;
+    host.is_fitted = true;
+    host.gain = 0;
+    const std::int32_t bits = host.own_bits + bits_of_edges(host);
+    if (bits == 0) return 0;
+    const std::vector<Bound> bounds = bounds_of(number);
+    std::vector<std::uint64_t> stamps;
+    stamps.reserve(bounds.size());
+    for (const std::uint32_t e : host.edges) stamps.push_back(own_stamp(number, e));
+    if (host.own_bits == 0 && is_right_for_certain(bounds, stamps)) return 0;
+    host.likely = finder_.find(bounds);
+    host.twice = take_later_offsets(number, bounds, host.likely);
+    host.gain = bits - host.likely.bits;
+    if (host.gain <= 0) host.likely = {};
+    return host.gain;
+  }
+  /// Gives a host its likely clock, if that is cheaper.
+  void take(std::uint32_t number) {
+    if (gain_of(number) <= 0) return;
+    Host& host = hosts_[number];
+    for (std::size_t i = 0; i < host.edges.size(); ++i) {
+      const std::uint32_t e = host.edges[i];
+      std::int64_t& offset = own_offset(number, e);
+      if (offset != host.likely.offsets[i]) {
+        hosts_[edges_[e].cause == number ? edges_[e].effect : edges_[e].cause].is_fitted = false;
+      }
+      offset = host.likely.offsets[i];
+      shown_twice_[e] &= ~side_of(number, e);
     }
-    for (const std::size_t i : twice) shown_twice_[own[i].edge] |= side_of(host, own[i].edge);
-    own_bits_[host] = likely.bits - bits_of_edges(host);
-    return gain;
+    for (const std::size_t i : host.twice) {
+      shown_twice_[host.edges[i]] |= side_of(number, host.edges[i]);
+    }
+    host.own_bits = host.likely.bits - bits_of_edges(host);
+    host.gain = 0;
+    host.likely = {};
   }
   /// A bit for each end of an edge.
   [[nodiscard]] unsigned side_of(std::uint32_t host, std::uint32_t e) const {
     return edges_[e].cause == host ? 1U : 2U;
   }
 
+  ClockFinder finder_;
   const Spans& spans_;
   std::span<const Edge> edges_;
-  std::vector<std::vector<std::uint32_t>> of_host_;  ///< positions of edges
-  std::vector<std::int32_t> own_bits_;               ///< price of each clock without edges
-  std::vector<std::int32_t> price_;                  ///< price of each edge; 0: no evidence
-  std::vector<unsigned> shown_twice_;                ///< sides of each edge, see side_of()
-  std::vector<std::int64_t> cause_offset_,
-      effect_offset_;  ///< corrections of the ends of edges, ns
+  std::vector<Host> hosts_;
+  BigVector<std::int64_t> cause_offset_,
+      effect_offset_;                ///< corrections of the ends of edges, ns
+  BigVector<std::int32_t> price_;    ///< price of each edge; 0: no evidence
+  BigVector<unsigned> shown_twice_;  ///< sides of each edge, see side_of()
 };
 
 /// Rejects the ends that do not hold, and all of operations of which most do not.
@@ -221,7 +254,7 @@ RejectedEnds reject(const Spans& spans, const ClockSearch& clocks, std::vector<E
   for (std::uint32_t e = 0; e < edges.size(); ++e) {
     Edge& edge = edges[e];
     if (edge.rejection != Rejection::none) continue;
-    const DroppedEnds ends = ends_of(operations, spans.all[edge.child].operation);
+    const DroppedEnds& ends = operations[clocks.operation_of(e)];
     if (clocks.is_broken(e) && clocks.is_shown_twice(e)) {
       edge.rejection = Rejection::shown_twice;
       ++rejected.shown_twice;
@@ -233,10 +266,10 @@ RejectedEnds reject(const Spans& spans, const ClockSearch& clocks, std::vector<E
       ++rejected.asynchronous;
     }
   }
-  for (const auto& [operation, ends] : operations) {
-    if (ends.dropped == 0) continue;
-    rejected.operations.push_back(ends);
-    rejected.operations.back().operation = spans.operations.all()[operation];
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    if (operations[i].dropped == 0) continue;
+    rejected.operations.push_back(operations[i]);
+    rejected.operations.back().operation = spans.operations.all()[i];
   }
   std::stable_sort(
       rejected.operations.begin(), rejected.operations.end(),
@@ -250,7 +283,7 @@ RejectedEnds mark_unreliable_ends(const Spans& spans, std::size_t hosts, std::ve
   ClockSearch clocks(spans, hosts, edges);
   clocks.fit();
   const Operations before = clocks.operations();
-  if (std::ranges::any_of(before, [](const auto& one) { return one.second.dropped > 0; })) {
+  if (std::ranges::any_of(before, [](const DroppedEnds& ends) { return ends.dropped > 0; })) {
     clocks.doubt(before);
     clocks.fit();
   }

@@ -11,14 +11,14 @@ namespace {
 bool read_endpoint(value from, Place& place) {
   return each_member(from, [&](std::string_view key, value inner) {
     std::string* const member = place.member(key);
-    return member == nullptr || read_string(inner, *member);
+    return member == nullptr || read_name(inner, *member);
   });
 }
 
 bool read_annotation(value from, Annotation& annotation, bool& has_place) {
   return each_member(from, [&](std::string_view key, value inner) {
     if (key == "timestamp") return annotation.time = number_of(inner), true;
-    if (key == "value") return read_string(inner, annotation.what);
+    if (key == "value") return read_name(inner, annotation.what);
     if (key != "endpoint") return true;
     has_place = true;
     return read_endpoint(inner, annotation.place);
@@ -28,7 +28,7 @@ bool read_annotation(value from, Annotation& annotation, bool& has_place) {
 /// Reads a tag of version 1. Addresses of the other side (`sa`, `ca`, `ma`) do not give the place
 /// of the span.
 bool read_binary_annotation(value from, Draft& draft, Place& local) {
-  std::string key, text;
+  std::string_view key, text;
   Place place;
   const bool whole = each_member(from, [&](std::string_view name, value inner) {
     if (name == "key") return read_string(inner, key);
@@ -115,14 +115,14 @@ void complete_places(ZipkinV1& v1) {
 }  // namespace
 
 bool Reader::zipkin_span(value from) {
-  Draft draft;
+  Draft& draft = draft_.begin_span(Mark::Form::zipkin);
+  draft.has_place = true;
   ZipkinV1 v1;
-  draft.form = Mark::Form::zipkin;
   draft.self = from.raw_json_token();
   const bool whole = each_member(from, [&](std::string_view key, value inner) {
-    if (key == "traceId") return read_string(inner, draft.trace);
-    if (key == "id") return read_string(inner, draft.id);
-    if (key == "parentId") return read_string(inner, draft.parent);
+    if (key == "traceId") return read_id(inner, k_trace_digits, draft.trace);
+    if (key == "id") return read_id(inner, k_span_digits, draft.id);
+    if (key == "parentId") return read_id(inner, k_span_digits, draft.parent);
     if (key == "name") return read_string(inner, draft.name);
     if (key == "timestamp") return draft.begin = number_of(inner), true;
     if (key == "duration") return draft.end = number_of(inner), true;
@@ -132,7 +132,7 @@ bool Reader::zipkin_span(value from) {
       return true;
     }
     if (key == "kind") {
-      std::string word;
+      std::string_view word;
       const bool good = read_string(inner, word);
       draft.role = role_of(word);
       return good;
@@ -141,8 +141,8 @@ bool Reader::zipkin_span(value from) {
       if (key == "tags") note_attributes(inner, ondemand::json_type::object, draft);
       return each_member(inner, [&](std::string_view name, value item) {
         std::string* const member = draft.place.member(name);
-        if (member != nullptr) return read_string(item, *member);
-        std::string text;
+        if (member != nullptr) return read_name(item, *member);
+        std::string_view text;
         const bool good = read_string(item, text);
         draft.polls = draft.polls || says_polls(name, text);
         draft.marked = draft.marked || name == k_mark;
@@ -178,7 +178,7 @@ void Reader::finish_v1(Draft& draft, const ZipkinV1& v1) {
   for (const Annotation& one : v1.annotations) {
     stamp(one.time, k_us, clock_at(one.place));
   }
-  if (significant(draft.id).empty() || significant(draft.trace).empty()) {
+  if (draft.id.is_zero() || draft.trace.is_zero()) {
     ++spans_.without_id;
     return;
   }

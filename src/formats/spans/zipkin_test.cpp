@@ -32,7 +32,7 @@ struct Zipkin {
 Zipkin read_zipkin(std::string text) {
   Zipkin result;
   result.text = std::move(text);
-  const auto done = read(result.text, "file", result.spans, result.stamps, &result.marks);
+  const auto done = read(result.text, "file", result.spans, &result.stamps, &result.marks);
   EXPECT_TRUE(done) << done.error().message;
   return result;
 }

@@ -17,18 +17,16 @@ std::string seconds_text(std::uint64_t ticks, std::uint64_t ticks_per_second) {
 
 }  // namespace
 
-void Step::add(std::uint64_t time) {
+void Step::learn(std::uint64_t time) {
   if (divisor_ != 1) divisor_ = std::gcd(divisor_, time);
-  if (count_++ > 0 && step_ != 1) {
-    const std::uint64_t distance = time > last_ ? time - last_ : last_ - time;
-    step_ = std::gcd(step_, distance);
-    equal_ += distance == 0 ? 1 : 0;
-    for (std::size_t lag = 1; lag <= k_lags; ++lag) {
-      changes_[lag - 1] += distances_[(count_ + k_lags - lag) % k_lags] != distance ? 1 : 0;
-    }
-    distances_[count_ % k_lags] = distance;
+  if (count_ == 0 || step_ == 1) return;
+  const std::uint64_t distance = time > last_ ? time - last_ : last_ - time;
+  step_ = std::gcd(step_, distance);
+  equal_ += distance == 0 ? 1 : 0;
+  for (std::size_t lag = 1; lag <= k_lags; ++lag) {
+    changes_[lag - 1] += distances_[(count_ + 1 + k_lags - lag) % k_lags] != distance ? 1 : 0;
   }
-  last_ = time;
+  distances_[(count_ + 1) % k_lags] = distance;
 }
 
 std::uint64_t Step::learned() const {

@@ -15,7 +15,11 @@ namespace entrain::tables {
 /// The step in which a clock counts, by its stamps, which are seen one by one.
 class Step {
  public:
-  void add(std::uint64_t time);
+  void add(std::uint64_t time) {
+    if (divisor_ != 1 || step_ != 1) learn(time);
+    ++count_;
+    last_ = time;
+  }
   /// True if all distances are multiples of this step.
   [[nodiscard]] bool has(std::uint64_t step) const { return count_ > 0 && step_ % step == 0; }
   /// The step; 1 if too few stamps show it, or if their distances repeat, as those of a sampler do:
@@ -27,6 +31,8 @@ class Step {
   [[nodiscard]] std::uint64_t count() const { return count_; }
 
  private:
+  void learn(std::uint64_t time);
+
   static constexpr std::size_t k_lags = 8;  ///< longest pattern of distances that counts as regular
   std::uint64_t count_ = 0, last_ = 0, step_ = 0;
   std::uint64_t divisor_ = 0;                      ///< common divisor of all stamps
