@@ -50,9 +50,10 @@ class FieldWriter {
     (*this)(static_cast<std::int64_t>(value - before));
     before = value;
   }
-  /// The size of a list.
+  /// The size of a list. `least`: bytes that an element takes at least.
   template <class List>
-  void size(const List& list) {
+  void size(const List& list, std::size_t least = 1) {
+    static_cast<void>(least);
     put(list.size());
   }
   /// A text of which there are few, or many equal ones one after the other.
@@ -129,11 +130,11 @@ class FieldReader {
     (*this)(step);
     value = before += static_cast<std::uint64_t>(step);
   }
-  /// Every element of a list takes a byte or more.
+  /// Damage does not ask for more memory than the text has room for.
   template <class List>
-  void size(List& list) {
+  void size(List& list, std::size_t least = 1) {
     const std::uint64_t size = get();
-    if (size > text_.size()) return refuse();
+    if (size > text_.size() / least) return refuse();
     list.resize(size);
   }
   void repeated(std::string& text) {

@@ -22,13 +22,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
+formats::Parts::File facts_of(const SourceFile& file) {
+  return {file.path, file.bytes, file.hash, file.events};
+}
+
 class SpanFiles : public formats::Parts {
  public:
   explicit SpanFiles(std::vector<SpanFile> files) : files_(std::move(files)) {}
 
-  void pack(parts::FieldWriter& fields) override {
-    parts::list(fields, files_, [](auto& inner, SpanFile& file) { spans::pack(inner, file); });
-  }
   [[nodiscard]] bool unpack(parts::FieldReader& fields) override {
     std::vector<SpanFile> more;
     parts::list(fields, more, [](auto& inner, SpanFile& file) {
@@ -39,9 +40,7 @@ class SpanFiles : public formats::Parts {
   }
   [[nodiscard]] std::vector<File> files() const override {
     std::vector<File> all;
-    for (const auto& [source, spans] : files_) {
-      all.push_back({source.path, source.bytes, source.hash, source.events});
-    }
+    for (const SpanFile& file : files_) all.push_back(facts_of(file.source));
     return all;
   }
   [[nodiscard]] Result<std::unique_ptr<formats::Recording>> join(unsigned threads) override {
@@ -103,18 +102,30 @@ Result<bool> are_spans(const fs::path& file) {
 }
 
 bool holds_none(const fs::path& file, std::uint64_t max_unpacked) {
-  Result<SpanText> document = load(file, max_unpacked);
-  if (!document) return false;
-  Spans spans;
-  std::vector<Stamp> stamps;
-  const bool is_read = read(document->text, file.string(), spans, stamps).has_value();
-  return is_read && spans.all.empty() && ignored_of(spans) + spans.cut_files == 0;
+  const Result<SpanFile> read = read_file(file, max_unpacked);
+  return read && read->spans.all.empty() && ignored_of(read->spans) + read->spans.cut_files == 0;
 }
 
 Result<std::unique_ptr<formats::Parts>> read_parts(std::span<const fs::path> files, unsigned,
                                                    std::uint64_t max_unpacked) {
   TRY_ASSIGN(std::vector<SpanFile> all, read_files(files, max_unpacked));
   return std::make_unique<SpanFiles>(std::move(all));
+}
+
+Result<std::vector<formats::Parts::File>> summarise(std::span<const fs::path> files,
+                                                    std::uint64_t max_unpacked,
+                                                    parts::PartWriter& to) {
+  parts::FieldWriter fields;
+  fields.size(files);
+  TRY(to.write(fields.take()));
+  std::vector<formats::Parts::File> all;
+  for (const fs::path& path : files) {
+    TRY_ASSIGN(const SourceFile file, summarise(path, max_unpacked, [&](std::string_view content) {
+                 return to.write(content);
+               }));
+    all.push_back(facts_of(file));
+  }
+  return all;
 }
 
 std::unique_ptr<formats::Parts> no_parts() {

@@ -234,10 +234,8 @@ Result<void> Run::write_file(const fs::path& to, const SourceFile& file,
 /// Reads a new file back: its spans must have the mapped times, rounded as the file stores them.
 Result<void> Run::check_written(const fs::path& to, const SourceFile& file, const Spans& before,
                                 std::span<const ClockMap> maps) const {
-  TRY_ASSIGN(SpanText document, spans::load(to, file.max_unpacked));
-  Spans after;
-  std::vector<Stamp> stamps;
-  TRY(read(document.text, to.string(), after, stamps));
+  TRY_ASSIGN(const SpanFile copy, read_file(to, file.max_unpacked));
+  const Spans& after = copy.spans;
   const auto is_moved = [&](std::uint32_t host, std::uint64_t from, std::uint64_t now,
                             std::int64_t unit) {
     const std::int64_t off = maps[host](from) - static_cast<std::int64_t>(now);

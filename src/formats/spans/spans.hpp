@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -117,6 +118,22 @@ struct Spans {
   StoredUnits units;                 ///< of the text that was read last
 };
 
+enum class Framing : std::uint8_t;  // protobuf.hpp
+
+/// What the pieces of a text that were read have shown; see read().
+struct TextSoFar {
+  bool is_last = true;                                ///< the next piece ends the text
+  bool are_lines = false;                             ///< it is JSON with a document per line
+  std::optional<Framing> framing;                     ///< that of Protobuf
+  std::uint64_t bytes = 0, lines = 0, documents = 0;  ///< before the next piece
+  bool any_known = false;                             ///< a document is of one of the formats
+  bool any_fine = false, any_coarse = false;          ///< times in us, with and without decimals
+  std::uint32_t unit = 1;                             ///< the largest one of other times, ns
+};
+
+/// True for the beginning of a text of JSON with a document per line.
+bool are_lines(std::string_view beginning);
+
 /// Adds the spans of a text to `spans`: OTLP as Protobuf (protobuf.hpp), or OTLP JSON, Jaeger JSON
 /// or Zipkin JSON, by its keys. A span of Zipkin's version 1 may contain a client's and a server's
 /// half; each counts. A text is one document, one per line, or a sequence of objects. Documents are
@@ -133,10 +150,15 @@ struct Spans {
 /// `marks`, if not null, gets the mark of each added span without an attribute entrain.offset_ns,
 /// in order of the text.
 ///
+/// `so_far`, if not null: the text is a piece of one that is read from begin to end, of whole lines
+/// of JSON (TextSoFar::are_lines) or whole messages of Protobuf. Stamps have their positions in the
+/// piece; whether they are fine is known from its own times and those before.
+///
 /// The capacity of `text` may grow. Errors: ErrorKind::input for a text that is no JSON or of no
 /// such format, and for a document of 4 GiB or more. One thread.
 Result<void> read(std::string& text, const std::string& name, Spans& spans,
-                  std::vector<Stamp>& stamps, std::vector<Mark>* marks = nullptr);
+                  std::vector<Stamp>& stamps, std::vector<Mark>* marks = nullptr,
+                  TextSoFar* so_far = nullptr);
 
 /// Merges ids of which some services keep only the lower 64 of 128 bits. Must be called after all
 /// files were read. Halves that two traces share stay apart.
