@@ -235,8 +235,14 @@ class Steps {
       SynthOptions options;
       options.format = format;
       options.locations = 2;
-      options.events = 40;
-      if (!synth(run_of(format), options)) finding("a run cannot be made");
+      options.events = 80;
+      DistortOptions wrong;
+      wrong.offset_s = 0.01;
+      const fs::path right = folder_ / "right" / name_of(format);
+      fs::create_directories(right.parent_path());
+      if (!synth(right, options) || !distort(right, run_of(format), wrong)) {
+        finding("a run cannot be made");
+      }
     }
   }
   [[nodiscard]] fs::path run_of(SynthFormat format) const { return folder_ / name_of(format); }

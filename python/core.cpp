@@ -534,7 +534,7 @@ PYBIND11_MODULE(_core, module) {
     }
   });
   py::class_<ClockMap>(module, "ClockMap")
-      .def("apply", &apply, py::arg("stamps").noconvert())
+      .def("apply", &python::apply, py::arg("stamps").noconvert())
       .def("knots", &knots)
       .def("__eq__", [](const ClockMap& a, const ClockMap& b) { return a == b; });
   py::class_<PythonEdges>(module, "Edges")
@@ -582,7 +582,7 @@ PYBIND11_MODULE(_core, module) {
              py::arg("force"), py::arg("options"));
   module.def("fit", &python::fit, py::arg("summaries"), py::arg("output"), py::kw_only(),
              py::arg("table"), py::arg("force"), py::arg("options"));
-  module.def("apply", &python::apply_to_part, py::arg("clocks"), py::arg("part"), py::arg("output"),
+  module.def("apply", &apply_to_part, py::arg("clocks"), py::arg("part"), py::arg("output"),
              py::kw_only(), py::arg("force"), py::arg("mark_offsets"), py::arg("options"));
   module.def("align", &python::align);
   module.def("align_tables", &python::align_tables, py::arg("edges"), py::arg("clocks"),

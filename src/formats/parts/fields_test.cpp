@@ -114,5 +114,17 @@ TEST(Fields, lists_are_no_longer_than_the_text) {
   EXPECT_TRUE(samples.empty());
 }
 
+TEST(Fields, elements_take_the_bytes_that_they_need) {
+  FieldWriter writer;
+  writer(std::uint64_t{3});
+  const std::string text = writer.take() + "abcdefgh";
+  std::vector<Sample> samples;
+  FieldReader two(text), three(text);
+  two.size(samples, 2);
+  EXPECT_TRUE(two.fine());
+  three.size(samples, 3);
+  EXPECT_FALSE(three.fine());
+}
+
 }  // namespace
 }  // namespace entrain::parts
