@@ -272,6 +272,7 @@ Target target_of(const std::string& name) {
   if (name == "perfetto_run") return perfetto_run;
   if (name == "spans") return spans;
   if (name == "paraver_trace") return paraver_trace;
+  if (name == "part_files") return part_files;
   if (name == "net_json") return net_json;
   if (name == "net_dot") return net_dot;
   if (name == "net_parameters") return net_parameters;

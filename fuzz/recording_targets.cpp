@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Traces in other formats than OTF2: read, checked, corrected, and written with other times.
+// Traces in other formats than OTF2: read, checked, corrected, and written with other times; and
+// the files between the steps of a correction.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -9,11 +10,14 @@
 #include <vector>
 
 #include <entrain/entrain.hpp>
+#include <entrain/parts.hpp>
 
 #include "base/temp_folder_testing.hpp"
 #include "formats/kineto/kineto.hpp"
 #include "formats/paraver/recording.hpp"
+#include "formats/parts/part_file.hpp"
 #include "formats/perfetto/packets.hpp"
+#include "formats/registry/parts.hpp"
 #include "formats/spans/packed_messages.hpp"
 #include "formats/spans/protobuf.hpp"
 #include "formats/spans/recording.hpp"
@@ -219,6 +223,93 @@ void spans(Input input, Compare) {
     if (cut != rest.npos) cut += sizeof k_cut - 1;
   }
   recording(input, {entrain::spans::read, any_table ? 2'000'000'000 : 1000, ".json"});
+}
+
+namespace {
+
+/// Runs whose summaries and clocks are damaged, and what the steps make of them.
+class Steps {
+ public:
+  Steps() {
+    for (const SynthFormat format : {SynthFormat::chrome, SynthFormat::otlp}) {
+      SynthOptions options;
+      options.format = format;
+      options.locations = 2;
+      options.events = 80;
+      DistortOptions wrong;
+      wrong.offset_s = 0.01;
+      const fs::path right = folder_ / "right" / name_of(format);
+      fs::create_directories(right.parent_path());
+      if (!synth(right, options) || !distort(right, run_of(format), wrong)) {
+        finding("a run cannot be made");
+      }
+    }
+  }
+  [[nodiscard]] fs::path run_of(SynthFormat format) const { return folder_ / name_of(format); }
+  [[nodiscard]] fs::path summary() const { return folder_ / "summary"; }
+  [[nodiscard]] fs::path clocks() const { return folder_ / "clocks"; }
+  [[nodiscard]] fs::path output() const { return folder_ / "out"; }
+  [[nodiscard]] Result<FitReport> fitted() const {
+    CorrectOptions options;
+    options.check.threads = 1;
+    options.force = true;
+    fs::remove_all(output());
+    return fit({summary()}, output(), {}, options);
+  }
+
+ private:
+  TempFolder folder_;
+};
+
+constexpr PartOptions k_part_options{.threads = 1, .force = true};
+
+void fit_summary(const Steps& steps) {
+  const auto opened = formats::open_summaries({steps.summary()}, 1);
+  if (opened) {
+    const StampRange range = range_of(**opened);
+    if (range.last >= k_last || range.last - std::min(range.first, range.last) >= k_widest) return;
+  }
+  const auto report = steps.fitted();
+  if (!report) return expect_good(report.error());
+  if (!opened) finding("clocks were fitted from what is no summary");
+}
+
+}  // namespace
+
+void part_files(Input input, Compare) {
+  static const Steps steps;
+  if (input.empty()) return;
+  const bool is_clocks = (input[0] & 1) != 0, is_raw = (input[0] & 2) != 0;
+  const SynthFormat format = (input[0] & 4) != 0 ? SynthFormat::otlp : SynthFormat::chrome;
+  const auto kind = is_clocks ? parts::Kind::clocks : parts::Kind::summary;
+  const fs::path file = is_clocks ? steps.clocks() : steps.summary();
+  const std::string bytes(input.begin() + 1, input.end());
+  const std::string text = is_raw ? bytes : parts::file_text(kind, bytes);
+  Scratch::write(file, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  if (!is_clocks) return fit_summary(steps);
+  fs::remove_all(steps.output());
+  const auto report = apply(file, {steps.run_of(format)}, steps.output(), k_part_options);
+  if (!report) expect_good(report.error());
+}
+
+std::map<std::string, std::string> part_file_seeds() {
+  const Steps steps;
+  std::map<std::string, std::string> seeds;
+  for (const SynthFormat format : {SynthFormat::chrome, SynthFormat::otlp}) {
+    const char which = format == SynthFormat::otlp ? '\4' : '\0';
+    const auto add = [&](const char* name, parts::Kind kind, const fs::path& file, char begin) {
+      const std::vector<std::uint8_t> whole = test::read_bytes(file);
+      const std::string base = std::string(name) + "-" + name_of(format);
+      seeds[base + "-raw"] = char(begin | which | 2) + std::string(whole.begin(), whole.end());
+      seeds[base] = char(begin | which) + parts::content_of(kind, file).value();
+    };
+    if (!summarise({steps.run_of(format)}, steps.summary(), k_part_options) || !steps.fitted()) {
+      finding("a run cannot be summarised, or its clocks cannot be fitted");
+    }
+    add("summary", parts::Kind::summary, steps.summary(), '\0');
+    add("clocks", parts::Kind::clocks, steps.output(), '\1');
+  }
+  return seeds;
 }
 
 /// Only the first file is read: a trace is one.

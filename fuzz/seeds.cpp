@@ -320,6 +320,9 @@ void add_recordings(Seeds& seeds, const fs::path& examples, const fs::path& fold
                          "1,1,,a,1661140374351773094,1661140374362982609,11209\n"
                          "1,2,1,b,1661140374350773094,1661140374352982609,2209\n"));
   add_synthetic(seeds, "spans", SynthFormat::otlp, 80, folder);
+  for (const auto& [name, bytes] : part_file_seeds()) {
+    add_damaged(seeds, "part_files/" + name, bytes_of(bytes), 0);
+  }
   const std::string nodes = "#Paraver (10/10/2025 at 12:30):900000_ns:2(1,1):1:2(1:1,1:2),1\n";
   add_recording(seeds, "paraver_trace/messages",
                 bytes_of(nodes + "c:1:1:2:1:2\n"

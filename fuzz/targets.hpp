@@ -60,6 +60,13 @@ void spans(Input input, Compare compare);
 /// The same of a trace of Paraver, whose records may stand in another order.
 void paraver_trace(Input input, Compare compare);
 
+/// The first byte chooses: a summary or fitted clocks, as a file or as what is packed in it, and
+/// the part that the clocks are applied to. Refused in a sentence, or fitted or applied, which
+/// refuses in a sentence.
+void part_files(Input input, Compare compare);
+/// First inputs of this target: name -> bytes.
+std::map<std::string, std::string> part_file_seeds();
+
 /// Topologies as JSON and as DOT: refused in a sentence that names the file, or every method's plan
 /// for them holds and they come back from their own DOT.
 void net_json(Input input, Compare compare);

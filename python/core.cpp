@@ -21,6 +21,7 @@
 #include <vector>
 
 #include <entrain/entrain.hpp>
+#include <entrain/parts.hpp>
 
 #include "base/edge_list.hpp"
 #include "base/printable.hpp"
@@ -33,6 +34,7 @@
 #include "output/output.hpp"
 #include "page/html/html.hpp"
 #include "report/clock_report.hpp"
+#include "report/part_report.hpp"
 #include "report/report.hpp"
 
 namespace py = pybind11;
@@ -378,6 +380,39 @@ std::string merge(const Names& trace, const std::string& output, bool force,
   }));
 }
 
+/// `mark_offsets`: of apply() only.
+PartOptions part_options(const RunOptions& given, bool force, bool mark_offsets = false) {
+  return {.threads = given.threads,
+          .max_unpacked_bytes = given.max_unpacked,
+          .force = force,
+          .mark_offsets = mark_offsets};
+}
+
+std::string summarise(const Names& part, const std::string& output, bool force,
+                      const RunOptions& given) {
+  return report::json_text(run(given.progress, [&](Progress* p) {
+    return entrain::summarise(engine::paths_of(part), output, part_options(given, force), p);
+  }));
+}
+
+std::string fit(const Names& summaries, const std::string& output, const std::string& table,
+                bool force, const RunOptions& given) {
+  CorrectOptions options;
+  options.check = given.check();
+  options.force = force;
+  return report::json_text(run(given.progress, [&](Progress* p) {
+    return entrain::fit(engine::paths_of(summaries), output, table, options, p);
+  }));
+}
+
+std::string apply_to_part(const std::string& clocks, const Names& part, const std::string& output,
+                          bool force, bool mark_offsets, const RunOptions& given) {
+  return report::json_text(run(given.progress, [&](Progress* p) {
+    return entrain::apply(clocks, engine::paths_of(part), output,
+                          part_options(given, force, mark_offsets), p);
+  }));
+}
+
 /// Single edges as Python gives them: arrays of equal length, which are not copied.
 struct PythonEdges {
   Numbers cause_clock;
@@ -499,7 +534,7 @@ PYBIND11_MODULE(_core, module) {
     }
   });
   py::class_<ClockMap>(module, "ClockMap")
-      .def("apply", &apply, py::arg("stamps").noconvert())
+      .def("apply", &python::apply, py::arg("stamps").noconvert())
       .def("knots", &knots)
       .def("__eq__", [](const ClockMap& a, const ClockMap& b) { return a == b; });
   py::class_<PythonEdges>(module, "Edges")
@@ -543,6 +578,12 @@ PYBIND11_MODULE(_core, module) {
              py::arg("options"));
   module.def("export_trace", &python::export_trace, py::arg("path"), py::arg("output"),
              py::kw_only(), py::arg("format"), py::arg("selection"), py::arg("options"));
+  module.def("summarise", &python::summarise, py::arg("part"), py::arg("output"), py::kw_only(),
+             py::arg("force"), py::arg("options"));
+  module.def("fit", &python::fit, py::arg("summaries"), py::arg("output"), py::kw_only(),
+             py::arg("table"), py::arg("force"), py::arg("options"));
+  module.def("apply", &apply_to_part, py::arg("clocks"), py::arg("part"), py::arg("output"),
+             py::kw_only(), py::arg("force"), py::arg("mark_offsets"), py::arg("options"));
   module.def("align", &python::align);
   module.def("align_tables", &python::align_tables, py::arg("edges"), py::arg("clocks"),
              py::arg("options"), py::kw_only(), py::arg("resolution_hz"), py::arg("unit"),

@@ -26,11 +26,12 @@ Example: the clock of ``b`` is 50 ticks late.
 from . import _core
 from ._align import Alignment, align
 from ._maps import ClockMap
+from ._parts import apply, fit, summarise
 from ._traces import (ArchiveMaps, Clocks, Report, Result, Stragglers, check, clock_maps, clocks, compare,
                       correct, export, merge, report, stragglers)
 from ._words import KINDS, ExportFormat, Presync, Verdict, WriteMode
 
 __all__ = ["KINDS", "Alignment", "ArchiveMaps", "ClockMap", "Clocks", "ExportFormat", "Presync", "Report",
-           "Result", "Stragglers", "Verdict", "WriteMode", "align", "check", "clock_maps", "clocks",
-           "compare", "correct", "export", "merge", "report", "stragglers"]
+           "Result", "Stragglers", "Verdict", "WriteMode", "align", "apply", "check", "clock_maps", "clocks",
+           "compare", "correct", "export", "fit", "merge", "report", "stragglers", "summarise"]
 __version__ = _core.version()

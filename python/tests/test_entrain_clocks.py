@@ -90,6 +90,27 @@ def test_all_functions_take_all_formats(tmp_path):
             ec.report(spans, tmp_path / "page.html")
 
 
+def test_three_steps_are_one_correction(tmp_path):
+    ranks = sorted((TRACES.parent / "training").glob("rank*.json"))
+    summaries = [tmp_path / f"{rank.stem}.edges" for rank in ranks]
+    for rank, summary in zip(ranks, summaries):
+        report = ec.summarise(rank, summary)
+        assert report["output_bytes"] == summary.stat().st_size and "summary of" in repr(report)
+    fitted = ec.fit(summaries, tmp_path / "clocks", table=tmp_path / "clocks.csv", bounds=True)
+    right = ec.correct(ranks, tmp_path / "right")
+    assert fitted["correction"]["verdict"] == right["verdict"] and right["verdict"] in repr(fitted)
+    assert (tmp_path / "clocks.csv").read_text().startswith("clock,since,tick,offset,drift,bound")
+    (tmp_path / "copies").mkdir()
+    for rank in ranks:
+        copy = tmp_path / "copies" / rank.name
+        assert "copies of" in repr(ec.apply(tmp_path / "clocks", rank, copy))
+        assert copy.read_bytes() == (tmp_path / "right" / rank.name).read_bytes()
+    with pytest.raises(OSError, match="force=True"):
+        ec.summarise(ranks[0], summaries[0])
+    with pytest.raises(ValueError, match="fitted without"):
+        ec.apply(tmp_path / "clocks", TRACES.parent / "services" / "ascend.json", tmp_path / "no")
+
+
 def test_errors_name_arguments():
     from entrain_clocks._words import call
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <memory>
-#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <entrain/parts.hpp>
 
@@ -20,17 +20,20 @@ Result<PartReport> summarise(const PartPaths& part, const std::filesystem::path&
   TRY(OutputFile::check(output, rule));
   TRY_ASSIGN(formats::Documents documents, formats::documents_of(part, options.max_unpacked_bytes));
   trace::begin_phase(progress, "summarise");
-  TRY_ASSIGN(const std::unique_ptr<formats::Parts> parts,
-             formats::read_parts(documents, options.threads, options.max_unpacked_bytes));
   PartReport report{.output = output.string(), .notes = std::move(documents.notes)};
-  for (const formats::Parts::File& file : parts->files()) {
+  TRY_ASSIGN(OutputFile summary, OutputFile::create(output, rule));
+  TRY_ASSIGN(const std::vector<formats::Parts::File> files,
+             formats::summarise(documents, options.threads, options.max_unpacked_bytes,
+                                [&](std::string_view text) {
+                                  report.output_bytes += text.size();
+                                  return summary.write(text);
+                                }));
+  for (const formats::Parts::File& file : files) {
     ++report.files;
     report.bytes += file.bytes;
     report.events += file.events;
   }
-  const std::string text = formats::summary_text(documents.kind, *parts);
-  report.output_bytes = text.size();
-  TRY(write_output(output, text, rule));
+  TRY(summary.commit());
   note_result(output);
   return report;
 }

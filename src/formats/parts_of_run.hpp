@@ -27,8 +27,6 @@ class Parts {
   Parts& operator=(const Parts&) = delete;
   virtual ~Parts() = default;
 
-  /// Writes all files: a summary.
-  virtual void pack(parts::FieldWriter& fields) = 0;
   /// Adds the files of a summary; false if it is damaged.
   [[nodiscard]] virtual bool unpack(parts::FieldReader& fields) = 0;
 

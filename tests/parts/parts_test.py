@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from datetime import datetime, timezone
 from pathlib import Path
@@ -43,6 +44,18 @@ def run(*words, code=FINE):
 def told(*words):
     """The sentence of a refusal, on one line."""
     return " ".join(run(*words, code=2).stderr.split())
+
+
+def peak_of(*words):
+    """The largest resident memory of a run, kB. What wait4() tells counts this process, too."""
+    with subprocess.Popen([TOOL, *map(str, words)]) as child:
+        peak, status = 0, Path(f"/proc/{child.pid}/status")
+        while child.poll() is None:
+            lines = status.read_text().splitlines()
+            peak = max([peak, *(int(line.split()[1]) for line in lines if "VmHWM" in line)])
+            time.sleep(0.002)
+    assert child.returncode == 0
+    return peak
 
 
 def random_parts(rng, files):
@@ -238,6 +251,71 @@ class AnySplit(Folder):
             self.assert_same_files(self.folder / f"{name}-right", self.folder / f"{name}-parts")
 
 
+class Pieces(Folder):
+    """A file of several pieces, with few and long spans."""
+
+    def setUp(self):
+        super().setUp()
+        pad = generated.attribute("pad", "x" * 30_000)
+        self.documents = [json.loads(line) for line in generated.span_lines(5, 250, 9)]
+        for document in self.documents:
+            document["resourceSpans"][0]["resource"]["attributes"].append(pad)
+        self.whole = self.run_folder / "whole.jsonl"
+
+    def check_pieces(self, whole, cut):
+        """A long file has the clocks of short ones, and is copied as correct does."""
+        clocks, one, _ = self.fitted(self.summarised([[whole]], f"{whole.name}-w"), whole.name)
+        _, other, _ = self.fitted(self.summarised([[path] for path in cut], f"{whole.name}-p"),
+                                  f"{whole.name}-p")
+        self.assertEqual(one.read_text(), other.read_text())
+        run("apply", clocks, whole, "-o", self.folder / f"{whole.name}-copy")
+        run("correct", whole, "-o", self.folder / f"{whole.name}-right")
+        self.assert_same_files(self.folder / f"{whole.name}-right",
+                               self.folder / f"{whole.name}-copy")
+
+    def cut(self, ending, written):
+        """Writes the documents in order as short files."""
+        paths, size = [], len(self.documents) // 7 + 1
+        for number in range(7):
+            paths.append(self.folder / f"{number}.{ending}")
+            own = self.documents[number * size:(number + 1) * size]
+            paths[-1].write_bytes(b"".join(written(one) for one in own))
+        return paths
+
+    def test_lines_of_json(self):
+        written = lambda document: json.dumps(document).encode() + b"\n"
+        self.whole.write_bytes(b"".join(map(written, self.documents)))
+        self.assertGreater(self.whole.stat().st_size, 1.5 * (1 << 24))
+        self.check_pieces(self.whole, self.cut("jsonl", written))
+
+    def test_protobuf(self):
+        for framing in span_encodings.FRAMINGS:
+            written = lambda document, framing=framing: span_encodings.framed(
+                span_encodings.request(document), framing)
+            whole = self.run_folder / f"{framing}.pb"
+            whole.write_bytes(b"".join(map(written, self.documents)))
+            self.check_pieces(whole, self.cut("pb", written))
+
+    def test_a_damaged_line_is_named_and_a_last_one_ignored(self):
+        lines = [json.dumps(document) for document in self.documents]
+        last = len(lines) - 3
+        self.whole.write_text("\n".join(lines[:last]) + "\n" + lines[last][:200])
+        self.assertIn("truncated_files", run("check", self.whole, "--json").stdout)
+        lines[last] = lines[last][:200]
+        self.whole.write_text("\n".join(lines))
+        self.assertIn(f"whole.jsonl:{last + 1}: this is damaged JSON",
+                      told("summarise", self.whole, "-o", self.folder / "no.edges"))
+
+    def test_memory_does_not_grow_with_the_part(self):
+        text = "".join(json.dumps(document) + "\n" for document in self.documents)
+        peaks = []
+        for times in (1, 4):
+            self.whole.write_text(text * times)
+            peaks.append(peak_of("summarise", self.whole, "-o", self.folder / f"{times}.edges",
+                                 "-q"))
+        self.assertLess(peaks[1], 1.5 * peaks[0])
+
+
 class Engines(Folder):
     def test_xargs_with_64_parts(self):
         generated.spans(self.run_folder, 64, 6, 400, 11)
@@ -343,8 +421,8 @@ class Faults(Folder):
 
     def test_another_version(self):
         whole = self.summaries[0].read_bytes()
-        self.summaries[0].write_bytes(whole.replace(b"summary 1 ", b"summary 2 "))
-        self.assertIn("version 2, and this entrain knows version 1", self.fit(*self.summaries))
+        self.summaries[0].write_bytes(whole.replace(b"summary 2 ", b"summary 3 "))
+        self.assertIn("version 3, and this entrain knows version 2", self.fit(*self.summaries))
 
     def test_a_part_that_has_changed(self):
         clocks, _, _ = self.fitted(self.summaries, "c")

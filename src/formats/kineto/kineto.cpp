@@ -17,21 +17,22 @@ namespace fs = std::filesystem;
 
 namespace {
 
+std::vector<formats::Parts::File> facts_of(std::span<const RankFile> files) {
+  std::vector<formats::Parts::File> all;
+  for (const RankFile& file : files) {
+    all.push_back({file.path, file.facts.bytes, file.facts.hash, file.events});
+  }
+  return all;
+}
+
 class RankFiles : public formats::Parts {
  public:
   RankFiles(std::vector<RankFile> files, Place place) : files_(std::move(files)), place_(place) {}
 
-  void pack(parts::FieldWriter& fields) override { kineto::pack(fields, files_); }
   [[nodiscard]] bool unpack(parts::FieldReader& fields) override {
     return kineto::unpack(fields, files_);
   }
-  [[nodiscard]] std::vector<File> files() const override {
-    std::vector<File> all;
-    for (const RankFile& file : files_) {
-      all.push_back({file.path, file.facts.bytes, file.facts.hash, file.events});
-    }
-    return all;
-  }
+  [[nodiscard]] std::vector<File> files() const override { return facts_of(files_); }
   [[nodiscard]] Result<std::unique_ptr<formats::Recording>> join(unsigned threads) override {
     auto run = std::make_unique<Run>(std::move(files_), threads, place_);
     TRY(run->prepare());
@@ -74,6 +75,16 @@ Result<std::unique_ptr<formats::Parts>> read_parts(std::span<const fs::path> fil
                                                    unsigned threads, std::uint64_t max_unpacked) {
   TRY_ASSIGN(std::vector<RankFile> ranks, read_files(files, threads, max_unpacked));
   return std::make_unique<RankFiles>(std::move(ranks), Place::here);
+}
+
+Result<std::vector<formats::Parts::File>> summarise(std::span<const fs::path> files,
+                                                    unsigned threads, std::uint64_t max_unpacked,
+                                                    parts::PartWriter& to) {
+  TRY_ASSIGN(std::vector<RankFile> ranks, read_files(files, threads, max_unpacked));
+  parts::FieldWriter fields;
+  pack(fields, ranks);
+  TRY(to.write(fields.take()));
+  return facts_of(ranks);
 }
 
 std::unique_ptr<formats::Parts> no_parts() {

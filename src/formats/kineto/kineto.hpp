@@ -8,6 +8,7 @@
 #include <entrain/error.hpp>
 
 #include "formats/parts/fields.hpp"
+#include "formats/parts/part_file.hpp"
 #include "formats/parts_of_run.hpp"
 #include "formats/recording.hpp"
 
@@ -35,6 +36,11 @@ Result<std::unique_ptr<formats::Recording>> read(std::span<const std::filesystem
 Result<std::unique_ptr<formats::Parts>> read_parts(std::span<const std::filesystem::path> files,
                                                    unsigned threads,
                                                    std::uint64_t max_unpacked = 0);
+/// Reads files, and writes their summary. Returns their facts. Errors: those of reading and of
+/// PartWriter::write().
+Result<std::vector<formats::Parts::File>> summarise(std::span<const std::filesystem::path> files,
+                                                    unsigned threads, std::uint64_t max_unpacked,
+                                                    parts::PartWriter& to);
 /// No files, to which summaries are to be added.
 std::unique_ptr<formats::Parts> no_parts();
 

@@ -84,7 +84,9 @@ void visit_labels(Fields& fields, std::vector<Call>& calls) {
 
 template <class Fields>
 void visit_calls(Fields& fields, std::vector<Call>& calls) {
-  fields.size(calls);
+  constexpr std::size_t k_least =
+      23;  // bytes of a call: 13 columns, two names, and 8 of its number
+  fields.size(calls, k_least);
   parts::columns(fields, calls, &Call::begin);
   parts::column(
       fields, calls, [](const Call& call) { return call.end - call.begin; },

@@ -17,8 +17,6 @@
 /// for each, writes it with a FieldWriter and reads it with a FieldReader: one description of both.
 namespace entrain::parts {
 
-inline constexpr std::string_view k_digits = "0123456789abcdef";
-
 /// Appends values to a text. Whole numbers take a byte per 7 bits.
 class FieldWriter {
  public:
@@ -50,9 +48,10 @@ class FieldWriter {
     (*this)(static_cast<std::int64_t>(value - before));
     before = value;
   }
-  /// The size of a list.
+  /// The size of a list. `least`: bytes that an element takes at least.
   template <class List>
-  void size(const List& list) {
+  void size(const List& list, std::size_t least = 1) {
+    static_cast<void>(least);
     put(list.size());
   }
   /// A text of which there are few, or many equal ones one after the other.
@@ -60,20 +59,6 @@ class FieldWriter {
     const auto [known, is_new] = numbers_.try_emplace(text, numbers_.size());
     put(known->second);
     if (is_new) (*this)(text);
-  }
-  /// A text of hexadecimal digits in small letters, in half a byte each; or another one.
-  void digits(const std::string& text) {
-    const bool is_hex = text.find_first_not_of(k_digits) == std::string::npos;
-    put(text.size() << 1 | (is_hex ? 1 : 0));
-    if (!is_hex) {
-      bytes_ += text;
-      return;
-    }
-    for (std::size_t i = 0; i < text.size(); i += 2) {
-      const std::size_t high = k_digits.find(text[i]);
-      const std::size_t low = i + 1 < text.size() ? k_digits.find(text[i + 1]) : 0;
-      bytes_ += static_cast<char>(high << 4 | low);
-    }
   }
   [[nodiscard]] bool fine() const { return true; }
   void refuse() {}
@@ -129,11 +114,11 @@ class FieldReader {
     (*this)(step);
     value = before += static_cast<std::uint64_t>(step);
   }
-  /// Every element of a list takes a byte or more.
+  /// Damage does not ask for more memory than the text has room for.
   template <class List>
-  void size(List& list) {
+  void size(List& list, std::size_t least = 1) {
     const std::uint64_t size = get();
-    if (size > text_.size()) return refuse();
+    if (size > text_.size() / least) return refuse();
     list.resize(size);
   }
   void repeated(std::string& text) {
@@ -141,21 +126,6 @@ class FieldReader {
     if (number > texts_.size()) return refuse();
     if (number == texts_.size()) (*this)(texts_.emplace_back());
     text = texts_[number];
-  }
-  void digits(std::string& text) {
-    const std::uint64_t head = get(), size = head >> 1;
-    const bool is_hex = (head & 1) != 0;
-    const std::uint64_t bytes = is_hex ? (size + 1) / 2 : size;
-    if (bytes > text_.size()) return refuse();
-    text.assign(text_.substr(0, bytes));
-    text_.remove_prefix(bytes);
-    if (!is_hex) return;
-    std::string plain;
-    for (std::uint64_t i = 0; i < size; ++i) {
-      const auto byte = static_cast<std::uint8_t>(text[i / 2]);
-      plain += k_digits[i % 2 == 0 ? byte >> 4 : byte & 0xF];
-    }
-    text = std::move(plain);
   }
   /// False if something was damaged.
   [[nodiscard]] bool fine() const { return fine_; }

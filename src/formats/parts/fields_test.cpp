@@ -24,7 +24,7 @@ struct Everything {
   std::uint64_t large = 0;
   std::int64_t negative = 0;
   std::uint8_t small = 0;
-  std::string text, digits, others;
+  std::string text;
   std::optional<std::uint32_t> some, none;
   std::uint64_t hash = 0;
   std::vector<std::string> names;
@@ -39,8 +39,6 @@ void visit(Fields& fields, Everything& all) {
   fields(all.negative);
   fields(all.small);
   fields(all.text);
-  fields.digits(all.digits);
-  fields.digits(all.others);
   fields(all.some);
   fields(all.none);
   fields.hash(all.hash);
@@ -58,8 +56,6 @@ Everything sample() {
           .negative = std::numeric_limits<std::int64_t>::min(),
           .small = 200,
           .text = std::string("a\0b", 3),
-          .digits = "0123456789abcdef0",
-          .others = "Not hexadecimal",
           .some = 7,
           .none = std::nullopt,
           .hash = 0x8000000000000001u,
@@ -112,6 +108,18 @@ TEST(Fields, lists_are_no_longer_than_the_text) {
   reader.size(samples);
   EXPECT_FALSE(reader.fine());
   EXPECT_TRUE(samples.empty());
+}
+
+TEST(Fields, elements_take_the_bytes_that_they_need) {
+  FieldWriter writer;
+  writer(std::uint64_t{3});
+  const std::string text = writer.take() + "abcdefgh";
+  std::vector<Sample> samples;
+  FieldReader two(text), three(text);
+  two.size(samples, 2);
+  EXPECT_TRUE(two.fine());
+  three.size(samples, 3);
+  EXPECT_FALSE(three.fine());
 }
 
 }  // namespace

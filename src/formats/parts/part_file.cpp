@@ -6,6 +6,7 @@
 #include <charconv>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
@@ -25,9 +26,10 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Rises with every change of the contents: steps of several versions do not fit together.
-constexpr unsigned k_version = 1;
+constexpr unsigned k_version = 2;
 constexpr std::size_t k_piece = std::size_t{1} << 16;  ///< bytes packed or unpacked at once
 constexpr std::size_t k_longest_line = 200;            ///< bytes of the first line
+constexpr std::size_t k_sum = 8;                       ///< bytes of the checksum
 
 std::string_view line_of(Kind kind) {
   return kind == Kind::summary ? "entrain summary " : "entrain clocks ";
@@ -38,31 +40,20 @@ const char* remedy_of(Kind kind) {
   return kind == Kind::summary ? "summarise its part again" : "fit the clocks again";
 }
 
-std::string packed(std::string_view content) {
-  const auto packer = json::Packer::make(json::Packing::zstd);
-  std::string text;
-  std::vector<std::uint8_t> piece(k_piece);
-  for (auto state = json::Packer::State::more; state == json::Packer::State::more;) {
-    std::span<std::uint8_t> room(piece);
-    state = packer->pack(content, true, room);
-    text.append(reinterpret_cast<const char*>(piece.data()), piece.size() - room.size());
-  }
-  return text;
-}
-
-/// Empty if it is damaged or longer than `most` bytes.
-std::string unpacked(std::span<const std::uint8_t> packed, std::uint64_t most) {
+/// Takes the first stream off `packed`, and appends what it holds to `text`: `more` if it is cut
+/// off, `damaged` also if it holds more than `most` bytes.
+json::Unpacker::State unpack(std::span<const std::uint8_t>& packed, std::uint64_t most,
+                             std::string& text) {
   const auto unpacker = json::Unpacker::make(json::Packing::zstd);
-  std::string text;
   std::vector<char> piece(k_piece);
   for (;;) {
     std::span<char> room(piece);
     const auto state = unpacker->unpack(packed, room);
     const std::size_t size = piece.size() - room.size();
     text.append(piece.data(), size);
-    const bool is_stuck = state == json::Unpacker::State::more && packed.empty() && size == 0;
-    if (state == json::Unpacker::State::damaged || is_stuck || text.size() > most) return "";
-    if (state == json::Unpacker::State::end_of_stream) return text;
+    if (text.size() > most) return json::Unpacker::State::damaged;
+    const bool is_stuck = packed.empty() && size == 0;
+    if (state != json::Unpacker::State::more || is_stuck) return state;
   }
 }
 
@@ -83,12 +74,42 @@ bool is_of(Kind kind, const fs::path& file) {
   return line && line->starts_with(line_of(kind));
 }
 
-std::string file_text(Kind kind, std::string_view content) {
-  const std::string body = packed(content);
+PartWriter::PartWriter(Kind kind, Sink sink)
+    : sink_(std::move(sink)),
+      packer_(json::Packer::make(json::Packing::zstd)),
+      line_(fmt::format("{}{} {}\n", line_of(kind), k_version, file_mark())),
+      hash_(fnv1a(std::string_view())) {}
+
+Result<void> PartWriter::pack(std::string_view content, bool last) {
+  if (!line_.empty()) TRY(sink_(std::exchange(line_, {})));
+  std::vector<std::uint8_t> piece(k_piece);
+  for (auto state = json::Packer::State::more; state == json::Packer::State::more;) {
+    std::span<std::uint8_t> room(piece);
+    state = packer_->pack(content, last, room);
+    const std::string_view packed(reinterpret_cast<const char*>(piece.data()),
+                                  piece.size() - room.size());
+    hash_ = fnv1a(packed, hash_);
+    TRY(sink_(packed));
+  }
+  return {};
+}
+
+Result<void> PartWriter::close() {
+  TRY(pack({}, true));
   FieldWriter sum;
-  sum.hash(body.size());
-  sum.hash(fnv1a(body));
-  return fmt::format("{}{} {}\n{}{}", line_of(kind), k_version, file_mark(), sum.take(), body);
+  sum.hash(hash_);
+  return sink_(sum.take());
+}
+
+std::string file_text(Kind kind, std::string_view content) {
+  std::string text;
+  PartWriter writer(kind, [&](std::string_view more) -> Result<void> {
+    text += more;
+    return {};
+  });
+  (void)writer.write(content);  // a text takes all
+  (void)writer.close();
+  return text;
 }
 
 Result<std::string> content_of(Kind kind, const fs::path& file) {
@@ -112,22 +133,18 @@ Result<std::string> content_of(Kind kind, const fs::path& file) {
   TRY_ASSIGN(const std::vector<std::uint8_t> bytes, read_file(file, json::k_most_text));
   std::span<const std::uint8_t> rest =
       std::span(bytes).subspan(std::min(line.size() + 1, bytes.size()));
-  constexpr std::size_t k_sums = 16;  // bytes
-  std::uint64_t size = 0, hash = 0;
-  const std::string_view sums(reinterpret_cast<const char*>(rest.data()),
-                              std::min(rest.size(), k_sums));
-  FieldReader reader(sums);
-  reader.hash(size);
-  reader.hash(hash);
-  rest = rest.subspan(sums.size());
-  if (!reader.fine() || rest.size() < size) {
+  const std::span<const std::uint8_t> body = rest;
+  std::string content;
+  const auto state = unpack(rest, json::most_unpacked(body.size()), content);
+  if (state == json::Unpacker::State::more || rest.size() < k_sum) {
     return fail(ErrorKind::input, fmt::format("{} is cut off: {}", name, remedy_of(kind)));
   }
-  std::string content;
-  if (rest.size() == size && fnv1a(rest) == hash) {
-    content = unpacked(rest, json::most_unpacked(size));
-  }
-  if (!content.empty()) return content;
+  std::uint64_t hash = 0;
+  const std::string_view sum(reinterpret_cast<const char*>(rest.data()), rest.size());
+  FieldReader(sum).hash(hash);
+  const bool is_whole = state == json::Unpacker::State::end_of_stream && rest.size() == k_sum &&
+                        hash == fnv1a(body.first(body.size() - k_sum));
+  if (is_whole) return content;
   return fail(ErrorKind::input, fmt::format("{} is damaged: {}", name, remedy_of(kind)));
 }
 

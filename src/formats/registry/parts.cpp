@@ -97,11 +97,19 @@ Result<std::unique_ptr<Parts>> read_parts(const Documents& documents, unsigned t
              : kineto::read_parts(documents.files, threads, max_unpacked);
 }
 
-std::string summary_text(DocumentKind kind, Parts& parts) {
+Result<std::vector<Parts::File>> summarise(const Documents& documents, unsigned threads,
+                                           std::uint64_t max_unpacked,
+                                           const parts::PartWriter::Sink& sink) {
+  parts::PartWriter to(parts::Kind::summary, sink);
   parts::FieldWriter fields;
-  fields(kind);
-  parts.pack(fields);
-  return parts::file_text(parts::Kind::summary, fields.take());
+  fields(documents.kind);
+  TRY(to.write(fields.take()));
+  TRY_ASSIGN(std::vector<Parts::File> files,
+             documents.kind == DocumentKind::spans
+                 ? spans::summarise(documents.files, max_unpacked, to)
+                 : kineto::summarise(documents.files, threads, max_unpacked, to));
+  TRY(to.close());
+  return files;
 }
 
 bool is_summary(const fs::path& file) { return parts::is_of(parts::Kind::summary, file); }

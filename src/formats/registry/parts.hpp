@@ -11,6 +11,7 @@
 #include <entrain/clock_map.hpp>
 #include <entrain/error.hpp>
 
+#include "formats/parts/part_file.hpp"
 #include "formats/parts_of_run.hpp"
 #include "formats/recording.hpp"
 #include "formats/registry/open.hpp"
@@ -33,8 +34,11 @@ Result<Documents> documents_of(const Paths& paths, std::uint64_t max_unpacked = 
 Result<std::unique_ptr<Parts>> read_parts(const Documents& documents, unsigned threads,
                                           std::uint64_t max_unpacked = 0);
 
-/// The text of the summary of a part.
-std::string summary_text(DocumentKind kind, Parts& parts);
+/// Writes the summary of a part. Returns the facts of its files. Errors: those of read_parts() and
+/// `sink`.
+Result<std::vector<Parts::File>> summarise(const Documents& documents, unsigned threads,
+                                           std::uint64_t max_unpacked,
+                                           const parts::PartWriter::Sink& sink);
 /// True for a summary.
 bool is_summary(const std::filesystem::path& file);
 /// Opens summaries as a trace: that of all their files, which are not read. Source::stage() writes

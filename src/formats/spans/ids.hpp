@@ -13,6 +13,7 @@
 #include "base/flat_map.hpp"
 #include "base/ids.hpp"
 #include "base/name_table.hpp"
+#include "formats/parts/fields.hpp"
 
 namespace entrain::spans {
 
@@ -74,6 +75,10 @@ class SpanIds {
   /// Per number: that of the same span of the whole trace, if its trace is only the lower half of
   /// exactly one whole trace's 128 bits; else k_none. Empty: there are none.
   [[nodiscard]] std::vector<std::uint32_t> wholes() const;
+  /// Writes all, or reads them into an empty table; see parts::FieldWriter. Each trace stands there
+  /// once, and ids, which have no pattern, in 8 bytes.
+  template <class Fields>
+  void visit(Fields& fields);
 
  private:
   /// A place in the table of numbers. Keys lie elsewhere: their table would not fit into caches.
@@ -113,6 +118,49 @@ void SpanIds::number_all(std::span<const Key> keys, const Take& take) {
       if (known != k_none) __builtin_prefetch(&keys_[known]);
     }
     for (std::size_t i = 0; i < count; ++i) take(first + i, number(keys[first + i], hashes[i]));
+  }
+}
+
+template <class Fields>
+void SpanIds::visit(Fields& fields) {
+  std::vector<std::string> texts = texts_.all();
+  parts::list(fields, texts, [](Fields& inner, std::string& text) { inner(text); });
+  for (const std::string& text : texts) texts_.number(text);
+  BigVector<Key> all = keys_;
+  constexpr std::size_t k_least = 10;  // bytes of an id
+  fields.size(all, k_least);
+  for (Key& key : all) fields(key.id_is_text);
+  // Most ids are of the trace of the one before, the others of a new trace: 0, or one not far back.
+  SpanIds traces;
+  std::vector<std::uint64_t> back(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::size_t known = traces.size();
+    if constexpr (!Fields::k_reads) {
+      const Key& key = all[i];
+      back[i] = known - traces.number(Key{key.high, key.low, 0, key.is_text, false});
+    }
+    fields(back[i]);
+    if constexpr (Fields::k_reads) {
+      if (back[i] > known) return fields.refuse();
+      if (back[i] == 0) traces.keys_.emplace_back();
+    }
+  }
+  for (Key& key : traces.keys_) fields(key.is_text);
+  for (Key& key : traces.keys_) fields.hash(key.high);
+  for (Key& key : traces.keys_) fields.hash(key.low);
+  for (Key& key : all) fields.hash(key.id);
+  if constexpr (!Fields::k_reads) return;
+  const auto is_in = [&](bool is_text, std::uint64_t number) {
+    return !is_text || number < texts.size();
+  };
+  std::size_t known = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    Key key = traces.keys_[back[i] == 0 ? known++ : known - back[i]];
+    key.id = all[i].id;
+    key.id_is_text = all[i].id_is_text;
+    if (!is_in(key.is_text, key.low) || !is_in(key.id_is_text, key.id) || number(key) != i) {
+      return fields.refuse();
+    }
   }
 }
 

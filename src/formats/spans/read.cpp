@@ -20,44 +20,54 @@
 namespace entrain::spans {
 namespace {
 
-/// Splits a text into JSON documents: the whole text, one per line, or several in sequence.
+/// Splits a text, or the next piece of one, into JSON documents: the whole text, one per line, or
+/// several in sequence.
 class Documents {
  public:
-  explicit Documents(std::string_view text);
+  Documents(std::string_view text, const TextSoFar& so_far);
 
   /// Moves to the next document; false after the last one.
   bool next(std::string_view& document);
   [[nodiscard]] std::size_t begin() const { return begin_; }
-  [[nodiscard]] bool none() const { return number_ == 0; }
+  /// Number of documents up to here, from the begin of the text.
+  [[nodiscard]] std::uint64_t count() const { return number_; }
   /// True if the current document is the last one of several: it may have been cut off.
   [[nodiscard]] bool may_be_cut() const {
-    return kind_ != Kind::one && reaches_end_ && number_ > 1;
+    return kind_ != Kind::one && reaches_end_ && is_last_ && number_ > 1;
   }
   /// Restarts with a sequence of objects, if the whole text was taken for one document. False if no
   /// second object begins after the first one.
   bool split();
   /// Location of the current document, for messages.
   [[nodiscard]] std::string place(const std::string& name) const;
+  /// True if the first line is an object or a list, and another one of the same kind follows.
+  [[nodiscard]] bool is_lines() const;
 
  private:
   enum class Kind : std::uint8_t { one, lines, sequence };
 
-  /// True if the first line is an object or a list, and another one of the same kind follows.
-  [[nodiscard]] bool is_lines() const;
   [[nodiscard]] std::size_t end_of_value() const;
 
   std::string_view text_;
-  std::size_t at_ = 0, begin_ = 0, number_ = 0;
+  std::size_t at_ = 0, begin_ = 0;
+  std::uint64_t number_ = 0, lines_ = 0;  ///< `lines_`: lines before this piece
   Kind kind_ = Kind::one;
-  bool reaches_end_ = false;
+  bool reaches_end_ = false, is_last_ = true;
 };
 
 constexpr std::string_view k_blanks = " \t\r\n";
 
-Documents::Documents(std::string_view text) : text_(text) {
-  if (text_.starts_with(json::k_byte_order_mark)) at_ = json::k_byte_order_mark.size();
+std::uint64_t lines_in(std::string_view text) {
+  return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+Documents::Documents(std::string_view text, const TextSoFar& so_far)
+    : text_(text), number_(so_far.documents), lines_(so_far.lines), is_last_(so_far.is_last) {
+  if (so_far.bytes == 0 && text_.starts_with(json::k_byte_order_mark)) {
+    at_ = json::k_byte_order_mark.size();
+  }
   at_ = std::min(text_.find_first_not_of(k_blanks, at_), text_.size());
-  kind_ = is_lines() ? Kind::lines : Kind::one;
+  kind_ = so_far.are_lines || is_lines() ? Kind::lines : Kind::one;
 }
 
 bool Documents::next(std::string_view& document) {
@@ -89,7 +99,7 @@ std::string Documents::place(const std::string& name) const {
   switch (kind_) {
     case Kind::lines: {
       const std::string_view before = text_.substr(0, begin_);
-      return fmt::format("{}:{}", name, 1 + std::count(before.begin(), before.end(), '\n'));
+      return fmt::format("{}:{}", name, 1 + lines_ + lines_in(before));
     }
     case Kind::sequence:
       return fmt::format("{}, document {}", name, number_);
@@ -152,7 +162,7 @@ class Rollback {
   Spans& spans_;
   std::vector<Stamp>* stamps_;
   std::vector<Mark>* marks_;
-  Reader::SeenUnits seen_;
+  SeenUnits seen_;
   std::size_t all_, stamp_count_, mark_count_, untimed_;
   std::uint64_t without_id_, without_end_, immovable_times_;
 };
@@ -166,16 +176,14 @@ void sort_by_place(All&& all) {
 
 /// If any time of a file has decimals, all are written to the ns: times of two resolutions would
 /// not keep their order.
-void refine(std::span<Stamp> stamps) {
-  const bool any = std::any_of(stamps.begin(), stamps.end(),
-                               [](const Stamp& stamp) { return stamp.fine && stamp.unit == k_us; });
-  for (Stamp& stamp : stamps) stamp.fine = stamp.fine || (any && stamp.unit == k_us);
+void refine(std::span<Stamp> stamps, bool any_fine) {
+  for (Stamp& stamp : stamps) stamp.fine |= any_fine && stamp.unit == k_us;
 }
 
 /// Reads the messages of a text of OTLP as Protobuf.
-Result<void> read_messages(std::string_view text, Framing framing, const std::string& name,
+Result<void> read_messages(std::string_view text, const TextSoFar& so_far, const std::string& name,
                            Reader& reader, Spans& spans) {
-  Messages messages(text, framing);
+  Messages messages(text, *so_far.framing);
   try {
     while (messages.next()) {
       if (!reader.message(messages.message())) return reader.memory();
@@ -183,9 +191,9 @@ Result<void> read_messages(std::string_view text, Framing framing, const std::st
   } catch (const protozero::exception&) {
     return fail(ErrorKind::input,
                 fmt::format("{}: the message at byte {} is damaged: what it holds are no fields",
-                            name, messages.done()));
+                            name, so_far.bytes + messages.done()));
   }
-  if (messages.done() == 0) {
+  if (so_far.bytes + messages.done() == 0) {
     return fail(ErrorKind::input,
                 fmt::format("{}: its first message does not end; the file was cut off", name));
   }
@@ -194,11 +202,11 @@ Result<void> read_messages(std::string_view text, Framing framing, const std::st
 }
 
 /// Reads the documents of a text of JSON.
-Result<void> read_documents(const std::string& text, const std::string& name, Reader& reader,
-                            Spans& spans, std::vector<Stamp>* stamps, std::vector<Mark>* marks) {
+Result<void> read_documents(const std::string& text, TextSoFar& so_far, const std::string& name,
+                            Reader& reader, Spans& spans, std::vector<Stamp>* stamps,
+                            std::vector<Mark>* marks) {
   json::Parser parser;
-  bool any_known = false;
-  Documents documents(text);
+  Documents documents(text, so_far);
   for (std::string_view own; documents.next(own);) {
     if (own.size() >= simdjson::SIMDJSON_MAXSIZE_BYTES) {
       return fail(ErrorKind::input, fmt::format("{}: this document has 4 GiB or more; split it",
@@ -221,12 +229,17 @@ Result<void> read_documents(const std::string& text, const std::string& name, Re
       return fail(ErrorKind::input, fmt::format("{}: this is damaged JSON, or it was cut off",
                                                 documents.place(name)));
     }
-    any_known = any_known || known;
+    so_far.any_known |= known;
   }
-  if (documents.none()) {
+  so_far.documents = documents.count();
+  if (!so_far.is_last) {
+    so_far.lines += lines_in(text);
+    return {};
+  }
+  if (so_far.documents == 0) {
     return fail(ErrorKind::input, fmt::format("{}: this is damaged JSON: it is empty", name));
   }
-  if (!any_known) {
+  if (!so_far.any_known) {
     return fail(ErrorKind::input, fmt::format("{}: these are no spans as OTLP, Jaeger or Zipkin "
                                               "write them (resourceSpans, data or an array)",
                                               name));
@@ -236,23 +249,31 @@ Result<void> read_documents(const std::string& text, const std::string& name, Re
 
 }  // namespace
 
+bool are_lines(std::string_view beginning) { return Documents(beginning, {}).is_lines(); }
+
 Result<void> read(std::string& text, const std::string& name, Spans& spans,
-                  std::vector<Stamp>* stamps, std::vector<Mark>* marks) {
+                  std::vector<Stamp>* stamps, std::vector<Mark>* marks, TextSoFar* so_far) {
+  TextSoFar whole;
+  if (so_far == nullptr) so_far = &whole;
   const std::size_t first_stamp = stamps == nullptr ? 0 : stamps->size();
   const bool had_immovable = spans.immovable_times > 0;
   const std::string_view beginning = std::string_view(text).substr(0, json::k_beginning);
-  const auto framing = framing_of(beginning);
-  const bool is_table = !framing && is_span_table(beginning);
+  if (so_far->bytes == 0) so_far->framing = framing_of(beginning);
+  const bool is_table =
+      !so_far->framing && !so_far->are_lines && is_span_table(beginning, so_far->columns);
   text.reserve(text.size() + simdjson::SIMDJSON_PADDING);
   Reader reader(text, name, spans, stamps, marks);
-  if (framing) {
-    TRY(read_messages(text, *framing, name, reader, spans));
+  reader.seen = so_far->seen;
+  if (so_far->framing) {
+    TRY(read_messages(text, *so_far, name, reader, spans));
   } else if (is_table) {
-    TRY(reader.table());
+    TRY(reader.table(so_far->columns));
   } else {
-    TRY(read_documents(text, name, reader, spans, stamps, marks));
+    TRY(read_documents(text, *so_far, name, reader, spans, stamps, marks));
   }
   reader.number_waiting();
+  so_far->seen = reader.seen;
+  so_far->bytes += text.size();
   if (!had_immovable && spans.immovable_times > 0) {
     spans.first_immovable_time = fmt::format("{} in {}", spans.first_immovable_time, name);
   }
@@ -260,7 +281,7 @@ Result<void> read(std::string& text, const std::string& name, Spans& spans,
   if (stamps != nullptr) {
     const auto own = std::span(*stamps).subspan(first_stamp);
     sort_by_place(own);
-    refine(own);
+    refine(own, reader.seen.fine_us);
   }
   if (marks != nullptr) sort_by_place(*marks);
   return {};

@@ -27,13 +27,14 @@ bool is_file_before(const fs::path& a, const fs::path& b) {
   return std::pair(a.filename(), a) < std::pair(b.filename(), b);
 }
 
+formats::Parts::File facts_of(const SourceFile& file, std::vector<std::string> guesses) {
+  return {file.path, file.bytes, file.hash, file.events, std::move(guesses)};
+}
+
 class SpanFiles : public formats::Parts {
  public:
   explicit SpanFiles(std::vector<SpanFile> files) : files_(std::move(files)) {}
 
-  void pack(parts::FieldWriter& fields) override {
-    parts::list(fields, files_, [](auto& inner, SpanFile& file) { spans::pack(inner, file); });
-  }
   [[nodiscard]] bool unpack(parts::FieldReader& fields) override {
     std::vector<SpanFile> more;
     parts::list(fields, more, [](auto& inner, SpanFile& file) {
@@ -44,9 +45,7 @@ class SpanFiles : public formats::Parts {
   }
   [[nodiscard]] std::vector<File> files() const override {
     std::vector<File> all;
-    for (const auto& [source, spans] : files_) {
-      all.push_back({source.path, source.bytes, source.hash, source.events});
-    }
+    for (const auto& [source, spans] : files_) all.push_back(facts_of(source, spans.guesses));
     return all;
   }
   [[nodiscard]] Result<std::unique_ptr<formats::Recording>> join(unsigned threads) override {
@@ -85,10 +84,15 @@ std::size_t inside_wrapper(std::string_view object) {
 
 }  // namespace
 
-Result<bool> are_spans(const fs::path& file) {
+Result<void> check_table(const fs::path& file, const std::string& columns) {
+  TRY_ASSIGN(const std::string text, json::beginning(file));
+  return check_span_table(text, file.string(), columns);
+}
+
+Result<bool> are_spans(const fs::path& file, const std::string& columns) {
   TRY_ASSIGN(std::string text, json::beginning(file));
   if (are_packed_messages(text)) text = first_message(text);
-  if (framing_of(text) || is_span_table(text)) return true;
+  if (framing_of(text) || is_span_table(text, columns)) return true;
   json::Scanner scanner(text);
   for (int depth = 0; depth < 2 && scanner.peek() == '['; ++depth) {
     scanner.open('[');
@@ -104,22 +108,39 @@ Result<bool> are_spans(const fs::path& file) {
   return shape != Shape::other;
 }
 
-bool holds_none(const fs::path& file, std::uint64_t max_unpacked) {
-  Result<SpanText> document = load(file, max_unpacked);
-  if (!document) return false;
+bool holds_none(const fs::path& file, std::uint64_t max_unpacked, const std::string& columns) {
   Spans spans;
-  const bool is_read = read(document->text, file.string(), spans).has_value();
+  const bool is_read = read_file(file, max_unpacked, columns, spans).has_value();
   return is_read && spans.all.empty() && ignored_of(spans) + spans.cut_files == 0;
 }
 
-Result<std::unique_ptr<formats::Parts>> read_parts(std::span<const fs::path> files, unsigned,
-                                                   std::uint64_t max_unpacked) {
+Result<std::unique_ptr<formats::Parts>> read_parts(std::span<const fs::path> files,
+                                                   std::uint64_t max_unpacked,
+                                                   const std::string& columns) {
   std::vector<SpanFile> all;
   for (const fs::path& path : files) {
     SpanFile& file = all.emplace_back();
-    TRY_ASSIGN(file.source, read_file(path, max_unpacked, file.spans));
+    TRY_ASSIGN(file.source, read_file(path, max_unpacked, columns, file.spans));
   }
   return std::make_unique<SpanFiles>(std::move(all));
+}
+
+Result<std::vector<formats::Parts::File>> summarise(std::span<const fs::path> files,
+                                                    std::uint64_t max_unpacked,
+                                                    const std::string& columns,
+                                                    parts::PartWriter& to) {
+  parts::FieldWriter fields;
+  fields.size(files);
+  TRY(to.write(fields.take()));
+  std::vector<formats::Parts::File> all;
+  for (const fs::path& path : files) {
+    std::vector<std::string> guesses;
+    TRY_ASSIGN(const SourceFile file,
+               summarise(path, max_unpacked, columns, guesses,
+                         [&](std::string_view content) { return to.write(content); }));
+    all.push_back(facts_of(file, std::move(guesses)));
+  }
+  return all;
 }
 
 std::unique_ptr<formats::Parts> no_parts() {
@@ -127,10 +148,11 @@ std::unique_ptr<formats::Parts> no_parts() {
 }
 
 Result<std::unique_ptr<formats::Recording>> read(std::span<const fs::path> files, unsigned threads,
-                                                 std::uint64_t max_unpacked) {
+                                                 std::uint64_t max_unpacked,
+                                                 const std::string& columns) {
   std::vector<fs::path> sorted(files.begin(), files.end());
   std::ranges::sort(sorted, is_file_before);
-  return read_run(sorted, max_unpacked, threads);
+  return read_run(sorted, max_unpacked, columns, threads);
 }
 
 Result<std::unique_ptr<formats::Recording>> reopen(parts::FieldReader& fields, std::size_t clocks,

@@ -97,8 +97,8 @@ Run::Run(std::vector<SourceFile> sources, Spans& spans, unsigned threads, const 
   for (const SetAside& one : set_aside) {
     if (!one.is_decisive) warnings.push_back(one.reason);
   }
-  notes = spans.notes;
-  notes.insert(notes.end(), known_.identity.notes.begin(), known_.identity.notes.end());
+  guesses = spans.guesses;
+  notes = known_.identity.notes;
   notes.insert(notes.end(), edges.notes.begin(), edges.notes.end());
   list = list_of(edges.found);
   for (const Edge& edge : edges.found) {
@@ -210,7 +210,8 @@ Result<void> Run::write_file(const fs::path& to, const SourceFile& file,
   Spans spans;
   std::vector<Stamp> stamps;
   std::vector<Mark> marks;
-  TRY(read(document.text, file.path.string(), spans, &stamps, marked ? &marks : nullptr));
+  TextSoFar whole{.columns = file.columns};
+  TRY(read(document.text, file.path.string(), spans, &stamps, marked ? &marks : nullptr, &whole));
   for (const std::string& place : spans.clocks.all()) {
     if (names_.find(place) == k_none) return formats::unknown_part(file.path);
   }
@@ -234,9 +235,8 @@ Result<void> Run::write_file(const fs::path& to, const SourceFile& file,
 /// Reads a new file back: its spans must have the mapped times, rounded as the file stores them.
 Result<void> Run::check_written(const fs::path& to, const SourceFile& file, const Spans& before,
                                 std::span<const ClockMap> maps) const {
-  TRY_ASSIGN(SpanText document, spans::load(to, file.max_unpacked));
   Spans after;
-  TRY(read(document.text, to.string(), after));
+  TRY(read_file(to, file.max_unpacked, file.columns, after));
   const auto is_moved = [&](std::uint32_t host, std::uint64_t from, std::uint64_t now,
                             std::int64_t unit) {
     const std::int64_t off = maps[host](from) - static_cast<std::int64_t>(now);
@@ -335,6 +335,12 @@ Result<std::unique_ptr<Run>> run_of(std::vector<SourceFile> sources, Spans& span
                     "as OTLP, Jaeger or Zipkin do; is it of another format?",
                     sources.front().path.string(), ignored));
   }
+  if (spans.all.empty() && !spans.other_signal.empty()) {
+    return fail(ErrorKind::input,
+                fmt::format("{} holds {} of OTLP and no spans, from which clocks follow; give the "
+                            "file with the spans",
+                            sources.front().path.string(), spans.other_signal));
+  }
   if (spans.all.empty()) {
     return fail(
         ErrorKind::input,
@@ -370,11 +376,12 @@ Result<std::unique_ptr<Run>> join_files(std::vector<SpanFile> all, unsigned thre
 }
 
 Result<std::unique_ptr<Run>> read_run(std::span<const fs::path> files, std::uint64_t max_unpacked,
-                                      unsigned threads, const Known* known) {
+                                      const std::string& columns, unsigned threads,
+                                      const Known* known) {
   std::vector<SourceFile> sources;
   Spans spans;
   for (const fs::path& file : files) {
-    TRY_ASSIGN(sources.emplace_back(), read_file(file, max_unpacked, spans));
+    TRY_ASSIGN(sources.emplace_back(), read_file(file, max_unpacked, columns, spans));
   }
   return run_of(std::move(sources), spans, threads, known);
 }
@@ -383,8 +390,8 @@ Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folde
                                                            std::span<const ClockMap>) const {
   std::vector<fs::path> paths;
   for (const SourceFile& file : files_) paths.push_back(folder / file.path.filename());
-  TRY_ASSIGN(std::unique_ptr<Run> written,
-             read_run(paths, files_.front().max_unpacked, threads_, &known_));
+  TRY_ASSIGN(std::unique_ptr<Run> written, read_run(paths, files_.front().max_unpacked,
+                                                    files_.front().columns, threads_, &known_));
   const auto other = [](const Edge& a, const Edge& b) {
     return a.cause != b.cause || a.effect != b.effect || a.is_end != b.is_end;
   };

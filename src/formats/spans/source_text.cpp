@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/spans/source_text.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include <protozero/exception.hpp>
+
+#include "base/flat_map.hpp"
+#include "base/memory_room.hpp"
 #include "base/text_hash.hpp"
 #include "base/try.hpp"
 #include "formats/recording.hpp"
@@ -16,9 +21,72 @@ namespace fs = std::filesystem;
 
 namespace {
 
-Encoding encoding_of(std::string_view text) {
+Encoding encoding_of(std::string_view text, std::string_view columns) {
   if (framing_at(text)) return Encoding::protobuf;
-  return is_span_table(text.substr(0, json::k_beginning)) ? Encoding::csv : Encoding::json;
+  return is_span_table(text.substr(0, json::k_beginning), columns) ? Encoding::csv : Encoding::json;
+}
+
+/// Bytes of a text that are read at once.
+constexpr std::size_t k_step = std::size_t{1} << 20;
+/// Bytes of a piece: a run of some 10,000 spans packs as well as a longer one.
+constexpr std::size_t k_piece = std::size_t{1} << 24;
+
+/// The hash of a text that may be read in steps.
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = 0;
+  for (; !text.empty(); text.remove_prefix(std::min(k_step, text.size()))) {
+    hash = mix(hash + text_hash(text.substr(0, k_step)));
+  }
+  return hash;
+}
+
+/// Reads a text in steps, and hashes it.
+class PieceReader {
+ public:
+  static Result<PieceReader> open(const fs::path& path, std::uint64_t max_unpacked) {
+    TRY_ASSIGN(json::TextReader reader, json::TextReader::open(path, max_unpacked));
+    return PieceReader(path, std::move(reader));
+  }
+  /// Appends to a text until it has a size; less at the end only.
+  Result<void> fill(std::size_t size, std::string& text) {
+    while (!ended_ && text.size() < size) {
+      TRY(check_memory_room(path_, k_step));
+      const std::size_t before = text.size();
+      text.resize(before + k_step);
+      TRY_ASSIGN(const std::size_t read, reader_.read({text.data() + before, k_step}));
+      text.resize(before + read);
+      bytes_ += read;
+      ended_ = read < k_step;
+      if (read > 0) hash_ = mix(hash_ + text_hash(std::string_view(text).substr(before)));
+    }
+    return {};
+  }
+  [[nodiscard]] bool ended() const { return ended_; }
+  [[nodiscard]] bool cut() const { return reader_.cut(); }
+  [[nodiscard]] json::Packing packing() const { return reader_.packing(); }
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  [[nodiscard]] std::uint64_t hash() const { return hash_; }
+
+ private:
+  PieceReader(fs::path path, json::TextReader reader)
+      : path_(std::move(path)), reader_(std::move(reader)) {}
+
+  fs::path path_;
+  json::TextReader reader_;
+  std::uint64_t bytes_ = 0, hash_ = 0;
+  bool ended_ = false;
+};
+
+/// The end of the last whole document; 0: there is none, or the text is damaged.
+std::size_t end_of_documents(std::string_view text, std::optional<Framing> framing) {
+  if (!framing) return text.rfind('\n') + 1;
+  Messages messages(text, *framing);
+  try {
+    while (messages.next()) continue;
+  } catch (const protozero::exception&) {
+    return 0;
+  }
+  return messages.done();
 }
 
 }  // namespace
@@ -46,30 +114,98 @@ Result<SpanText> load(const fs::path& path, std::uint64_t max_unpacked) {
 
 Result<SpanText> load_again(const SourceFile& file) {
   TRY_ASSIGN(SpanText document, load(file.path, file.max_unpacked));
-  if (text_hash(document.text) == file.hash) return document;
+  if (hash_of(document.text) == file.hash) return document;
   return formats::has_changed(file.path, file.was_summarised);
 }
 
-Result<Spans> read_again(const SourceFile& file) {
-  TRY_ASSIGN(SpanText document, load_again(file));
-  Spans spans;
-  TRY(read(document.text, file.path.string(), spans));
-  return spans;
+Result<SourceFile> for_each_piece(const fs::path& path, std::uint64_t max_unpacked,
+                                  const std::string& columns, const SeePiece& see) {
+  TRY_ASSIGN(PieceReader reader, PieceReader::open(path, max_unpacked));
+  SpanText piece;
+  TextSoFar so_far{.columns = columns};
+  TRY(reader.fill(k_piece, piece.text));
+  const bool is_packed = reader.packing() == json::Packing::none && are_packed_messages(piece.text);
+  const std::optional<Framing> framing = framing_at(piece.text);
+  so_far.are_lines = !framing && are_lines(piece.text);
+  SourceFile file{.path = path,
+                  .max_unpacked = max_unpacked,
+                  .columns = columns,
+                  .encoding = encoding_of(piece.text, columns)};
+  if (is_packed || !(reader.ended() || framing || so_far.are_lines)) {
+    TRY_ASSIGN(piece, load(path, max_unpacked));
+    file.bytes = piece.text.size();
+    file.hash = hash_of(piece.text);
+    file.encoding = encoding_of(piece.text, columns);
+    file.is_cut = piece.cut;
+    TRY(see(piece, so_far));
+    return file;
+  }
+  std::string rest;
+  for (std::size_t wanted = k_piece;;) {
+    TRY(reader.fill(wanted, piece.text));
+    so_far.is_last = reader.ended();
+    const std::size_t size =
+        so_far.is_last ? piece.text.size() : end_of_documents(piece.text, framing);
+    if (size == 0 && !so_far.is_last) {
+      wanted *= 2;
+      continue;
+    }
+    wanted = k_piece;
+    rest.assign(piece.text, size);
+    piece.text.resize(size);
+    if (!framing) TRY(json::check_utf8(piece.text, path));
+    TRY(see(piece, so_far));
+    if (so_far.is_last) break;
+    piece.text.swap(rest);
+  }
+  file.bytes = reader.bytes();
+  file.hash = reader.hash();
+  file.is_cut = reader.cut();
+  return file;
 }
 
-Result<SourceFile> read_file(const fs::path& path, std::uint64_t max_unpacked, Spans& spans) {
-  TRY_ASSIGN(SpanText document, load(path, max_unpacked));
+Result<SourceFile> read_file(const fs::path& path, std::uint64_t max_unpacked,
+                             const std::string& columns, Spans& spans) {
   const std::size_t before = spans.all.size();
   const std::uint64_t cut_before = spans.cut_files;
-  TRY(read(document.text, path.string(), spans));
-  if (document.cut) spans.cut_files = cut_before + 1;
-  return SourceFile{.path = path,
-                    .max_unpacked = max_unpacked,
-                    .bytes = document.text.size(),
-                    .hash = text_hash(document.text),
-                    .events = 2 * (spans.all.size() - before),
-                    .encoding = encoding_of(document.text),
-                    .is_cut = spans.cut_files > cut_before};
+  TRY_ASSIGN(SourceFile file,
+             for_each_piece(path, max_unpacked, columns, [&](SpanText& piece, TextSoFar& so_far) {
+               return read(piece.text, path.string(), spans, nullptr, nullptr, &so_far);
+             }));
+  if (file.is_cut) spans.cut_files = cut_before + 1;
+  file.is_cut = spans.cut_files > cut_before;
+  file.events = 2 * (spans.all.size() - before);
+  return file;
+}
+
+Result<Spans> read_again(const SourceFile& file) {
+  Spans spans;
+  TRY_ASSIGN(const SourceFile again, read_file(file.path, file.max_unpacked, file.columns, spans));
+  if (again.hash == file.hash) return spans;
+  return formats::has_changed(file.path, file.was_summarised);
+}
+
+Result<SourceFile> summarise(const fs::path& path, std::uint64_t max_unpacked,
+                             const std::string& columns, std::vector<std::string>& guesses,
+                             const WriteContent& write) {
+  SourceFile facts;
+  StoredUnits units;
+  TRY_ASSIGN(
+      SourceFile file,
+      for_each_piece(path, max_unpacked, columns,
+                     [&](SpanText& piece, TextSoFar& so_far) -> Result<void> {
+                       Spans spans;
+                       TRY(read(piece.text, path.string(), spans, nullptr, nullptr, &so_far));
+                       facts.events += 2 * spans.all.size();
+                       facts.is_cut |= spans.cut_files > 0;
+                       units = spans.units;
+                       guesses = spans.guesses;
+                       return write(packed_piece(spans));
+                     }));
+  file.events = facts.events;
+  file.is_cut |= facts.is_cut;
+  TRY(write(packed_end(file, units)));
+  return file;
 }
 
 std::uint64_t ignored_of(const Spans& spans) { return spans.without_id + spans.untimed.size(); }

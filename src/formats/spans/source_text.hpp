@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,12 +36,29 @@ struct SpanText : json::Document {
 Result<SpanText> load(const std::filesystem::path& path, std::uint64_t max_unpacked);
 /// The same of a file that was read before. Errors: also ErrorKind::input if it has changed.
 Result<SpanText> load_again(const SourceFile& file);
-/// The spans of a file that was read before. Errors: those of load_again() and read().
+
+/// Calls see(piece, so_far) for the text of a file from begin to end, in pieces for read(): JSON
+/// with a document per line and Protobuf in pieces of 16 MiB, or more where a document is longer;
+/// others as a whole. Returns the facts of the file, without its events. Errors: those of load()
+/// and see().
+using SeePiece = std::function<Result<void>(SpanText& piece, TextSoFar& so_far)>;
+Result<SourceFile> for_each_piece(const std::filesystem::path& path, std::uint64_t max_unpacked,
+                                  const std::string& columns, const SeePiece& see);
+
+/// Reads a file, and adds its spans. Errors: those of for_each_piece() and read().
+Result<SourceFile> read_file(const std::filesystem::path& file, std::uint64_t max_unpacked,
+                             const std::string& columns, Spans& spans);
+/// The spans of a file that was read before. Errors: those of read_file(), and ErrorKind::input if
+/// it has changed.
 Result<Spans> read_again(const SourceFile& file);
 
-/// Reads a file, and adds its spans. Errors: those of load() and read().
-Result<SourceFile> read_file(const std::filesystem::path& file, std::uint64_t max_unpacked,
-                             Spans& spans);
+/// Summarises a file without holding it in memory: calls write(content) for what unpack() reads.
+/// Returns the facts of the file, and what was guessed (Spans::guesses). Errors: those of
+/// read_file() and write().
+using WriteContent = std::function<Result<void>(std::string_view content)>;
+Result<SourceFile> summarise(const std::filesystem::path& path, std::uint64_t max_unpacked,
+                             const std::string& columns, std::vector<std::string>& guesses,
+                             const WriteContent& write);
 
 /// Number of spans that say too little to be used.
 std::uint64_t ignored_of(const Spans& spans);

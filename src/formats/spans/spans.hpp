@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -101,7 +102,7 @@ struct Spans {
   std::vector<Span> all;
   std::vector<Link> links;
   std::vector<Untimed> untimed;
-  std::vector<std::string> notes;  ///< how tables were read
+  std::vector<std::string> guesses;  ///< columns and units of tables that nobody named
   SpanIds ids;
   NameTable operations;
   NameTable clocks;               ///< places, as exactly as the spans name them
@@ -115,7 +116,29 @@ struct Spans {
       0;  ///< times that are no numbers, negative or too large; they stay
   std::string first_immovable_time;  ///< the first of them, and its file
   StoredUnits units;                 ///< of the text that was read last
+  std::string other_signal;          ///< "logs" or "metrics" of OTLP, which were skipped; else ""
 };
+
+enum class Framing : std::uint8_t;  // protobuf.hpp
+
+/// Units of the times of a text, other than ns.
+struct SeenUnits {
+  bool whole_ms = false, whole_us = false, fine_us = false;
+};
+
+/// What is known of a text, and what the pieces of it that were read have shown; see read().
+struct TextSoFar {
+  std::string_view columns{};  ///< words of CheckOptions::columns, by which CSV is a table of spans
+  bool is_last = true;         ///< the next piece ends the text
+  bool are_lines = false;      ///< it is JSON with a document per line
+  std::optional<Framing> framing{};                   ///< that of Protobuf
+  std::uint64_t bytes = 0, lines = 0, documents = 0;  ///< before the next piece
+  bool any_known = false;                             ///< a document is of one of the formats
+  SeenUnits seen{};
+};
+
+/// True for the beginning of a text of JSON with a document per line.
+bool are_lines(std::string_view beginning);
 
 /// Adds the spans of a text to `spans`: OTLP as Protobuf (protobuf.hpp), or OTLP JSON, Jaeger JSON
 /// or Zipkin JSON, by its keys. A span of Zipkin's version 1 may contain a client's and a server's
@@ -134,10 +157,15 @@ struct Spans {
 /// `marks`, if not null, gets the mark of each added span without an attribute entrain.offset_ns,
 /// in order of the text.
 ///
+/// `so_far`, if not null: the text is a piece of one that is read from begin to end, of whole lines
+/// of JSON (TextSoFar::are_lines) or whole messages of Protobuf. Stamps have their positions in the
+/// piece; whether they are fine is known from its own times and those before.
+///
 /// The capacity of `text` may grow. Errors: ErrorKind::input for a text that is no JSON or of no
 /// such format, and for a document of 4 GiB or more. One thread.
 Result<void> read(std::string& text, const std::string& name, Spans& spans,
-                  std::vector<Stamp>* stamps = nullptr, std::vector<Mark>* marks = nullptr);
+                  std::vector<Stamp>* stamps = nullptr, std::vector<Mark>* marks = nullptr,
+                  TextSoFar* so_far = nullptr);
 
 /// Merges ids of which some services keep only the lower 64 of 128 bits. Must be called after all
 /// files were read. Halves that two traces share stay apart.

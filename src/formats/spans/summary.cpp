@@ -12,6 +12,7 @@ namespace entrain::spans {
 namespace {
 
 constexpr std::uint64_t k_end_of_time = std::uint64_t{1} << 62;  ///< ns
+constexpr std::size_t k_least_of_span = 10;                      ///< bytes: one per column
 
 template <class Fields>
 void visit_source(Fields& fields, SourceFile& source) {
@@ -39,41 +40,70 @@ void visit_names(Fields& fields, NameTable& table, const Write& write) {
   if (table.all().size() != names.size()) fields.refuse();  // no name stands there twice
 }
 
-/// The ids of a trace stand together.
+/// The largest unit that begins and ends are multiples of, ns.
+std::uint64_t unit_of(const Spans& spans) {
+  constexpr std::uint64_t k_us = 1000, k_ms = 1'000'000;
+  for (const std::uint64_t unit : {k_ms, k_us}) {
+    const auto is_whole = [unit](const Span& span) {
+      return span.begin % unit == 0 && span.end % unit == 0;
+    };
+    if (std::ranges::all_of(spans.all, is_whole)) return unit;
+  }
+  return 1;
+}
+
+/// A column per member, as its neighbours in time are alike, and those in a row are not.
 template <class Fields>
-void visit_ids(Fields& fields, SpanIds& ids) {
-  std::vector<std::string> all(Fields::k_reads ? 0 : ids.size());
-  fields.size(all);
-  std::string trace;
-  for (std::uint32_t i = 0; i < all.size(); ++i) {
-    std::string own, &id = all[i];
-    if constexpr (!Fields::k_reads) own = ids.trace_of(i), id = ids.id_of(i);
-    bool is_same = own == trace;
-    fields(is_same);
-    if (!is_same) fields.digits(own);
-    if (!is_same) trace = std::move(own);
-    fields.digits(id);
+void visit_rows(Fields& fields, std::vector<Span>& all, std::uint64_t unit) {
+  const auto each = [&](auto member) {
+    for (Span& span : all) fields(span.*member);
+  };
+  parts::columns(fields, all, &Span::id);
+  // Most parents are known shortly before or after: 0 is none, and the distance of the id itself 1.
+  for (Span& span : all) {
+    std::uint64_t id = span.id, parent = span.parent;
+    if (span.parent == k_none) parent = id;
+    if (span.parent != k_none && parent >= id) ++parent;
+    fields.delta(id, parent);
     if constexpr (Fields::k_reads) {
-      if (ids.number(trace, std::exchange(id, {})) != i) return fields.refuse();
+      const std::uint64_t own = parent > span.id ? parent - 1 : parent;
+      span.parent = parent == span.id ? k_none : static_cast<std::uint32_t>(own);
+      if (parent != span.id && own >= k_none) fields.refuse();
     }
+  }
+  each(&Span::clock);
+  each(&Span::operation);
+  each(&Span::role);
+  each(&Span::shared);
+  each(&Span::polls);
+  each(&Span::follows);
+  const auto times = [&](const auto& get, const auto& set) {
+    parts::column(
+        fields, all, [&](const Span& span) { return get(span) / unit; },
+        [&](Span& span, std::uint64_t value) { set(span, value * unit); });
+  };
+  times([](const Span& span) { return span.begin; },
+        [](Span& span, std::uint64_t time) { span.begin = time; });
+  for (Span& span : all) {
+    std::uint64_t length = Fields::k_reads ? 0 : (span.end - span.begin) / unit;
+    fields(length);
+    if constexpr (Fields::k_reads) span.end = span.begin + length * unit;
   }
 }
 
 template <class Fields>
 void visit_spans(Fields& fields, Spans& spans) {
   const auto plain = [&](std::string& name) { fields(name); };
-  visit_ids(fields, spans.ids);
+  spans.ids.visit(fields);
   visit_names(fields, spans.operations, plain);
   visit_names(fields, spans.clocks, plain);
   visit_names(fields, spans.groups, plain);
   fields.size(spans.facts);
   parts::columns(fields, spans.facts, &PlaceFacts::group, &PlaceFacts::is_changed);
-  fields.size(spans.all);
-  parts::columns(fields, spans.all, &Span::id, &Span::parent, &Span::clock, &Span::operation,
-                 &Span::role, &Span::shared, &Span::polls, &Span::follows, &Span::begin);
-  parts::column(
-      fields, spans.all, [](const Span& span) { return span.end - span.begin; },
-      [](Span& span, std::uint64_t length) { span.end = span.begin + length; });
+  fields.size(spans.all, k_least_of_span);
+  std::uint64_t unit = Fields::k_reads ? 0 : unit_of(spans);
+  fields(unit);
+  visit_rows(fields, spans.all, unit);
   fields.size(spans.links);
   parts::columns(fields, spans.links, &Link::id, &Link::span, &Link::is_cause);
   parts::list(fields, spans.untimed, [](Fields& inner, Untimed& one) {
@@ -84,16 +114,19 @@ void visit_spans(Fields& fields, Spans& spans) {
     one.value = std::bit_cast<double>(value);
   });
   fields(spans.microseconds);
-  fields(spans.cut_files);
   fields(spans.without_id);
   fields(spans.without_end);
   fields(spans.immovable_times);
   fields(spans.first_immovable_time);
   parts::list(fields, spans.notes, [](Fields& inner, std::string& note) { inner(note); });
-  fields(spans.units.begin);
-  fields(spans.units.end);
-  fields(spans.units.has_lengths);
-  if (spans.units.begin == 0 || spans.units.end == 0) fields.refuse();
+}
+
+template <class Fields>
+void visit_units(Fields& fields, StoredUnits& units) {
+  fields(units.begin);
+  fields(units.end);
+  fields(units.has_lengths);
+  if (units.begin == 0 || units.end == 0) fields.refuse();
 }
 
 /// True if all numbers are in their ranges.
@@ -137,15 +170,37 @@ std::vector<std::uint32_t> numbers_in(NameTable& table, const NameTable& names) 
 
 }  // namespace
 
-void pack(parts::FieldWriter& fields, SpanFile& file) {
-  visit_source(fields, file.source);
-  visit_spans(fields, file.spans);
+std::string packed_piece(Spans& spans) {
+  parts::FieldWriter fields;
+  fields(true);
+  visit_spans(fields, spans);
+  return fields.take();
+}
+
+std::string packed_end(SourceFile& source, StoredUnits units) {
+  parts::FieldWriter fields;
+  fields(false);
+  visit_source(fields, source);
+  visit_units(fields, units);
+  return fields.take();
 }
 
 bool unpack(parts::FieldReader& fields, SpanFile& file) {
+  bool is_first = true;
+  for (bool more = false; fields(more), more; is_first = false) {
+    Spans piece;
+    visit_spans(fields, piece);
+    if (!fields.fine() || !is_sound(piece)) return false;
+    if (is_first) {
+      file.spans = std::move(piece);
+    } else {
+      append(file.spans, piece);
+    }
+  }
   visit_source(fields, file.source);
-  visit_spans(fields, file.spans);
-  return fields.fine() && is_sound(file.spans);
+  visit_units(fields, file.spans.units);
+  file.spans.cut_files = file.source.is_cut ? 1 : 0;
+  return fields.fine();
 }
 
 void append(Spans& spans, const Spans& next) {

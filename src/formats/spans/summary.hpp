@@ -34,12 +34,14 @@ struct SpanFile {
   Spans spans;
 };
 
-/// Writes a file; the clocks of its spans are not settled yet.
-void pack(parts::FieldWriter& fields, SpanFile& file);
+/// The bytes of a file: those of its spans, in pieces whose clocks are not settled yet, and at the
+/// end those of what is known then.
+std::string packed_piece(Spans& spans);
+std::string packed_end(SourceFile& source, StoredUnits units);
 /// Reads a file; false if it is damaged, or if a number in it is out of range.
 [[nodiscard]] bool unpack(parts::FieldReader& fields, SpanFile& file);
 
-/// Adds the spans of the next file, as if read() had added them.
+/// Adds the spans of the next file or piece, as if read() had added them.
 void append(Spans& spans, const Spans& next);
 
 /// What tells the clock of every time of a run.
