@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -18,15 +19,21 @@ Result<PartReport> summarise(const PartPaths& part, const std::filesystem::path&
                              const PartOptions& options, Progress* progress) {
   const OutputRule rule = engine::output_rule(part, options.force);
   TRY(OutputFile::check(output, rule));
-  TRY_ASSIGN(formats::Documents documents, formats::documents_of(part, options.max_unpacked_bytes));
+  const formats::ReadOptions how{options.max_unpacked_bytes, options.columns};
+  TRY_ASSIGN(formats::Documents documents, formats::documents_of(part, how));
   trace::begin_phase(progress, "summarise");
   TRY_ASSIGN(const std::unique_ptr<formats::Parts> parts,
-             formats::read_parts(documents, options.threads, options.max_unpacked_bytes));
+             formats::read_parts(documents, options.threads, how));
   PartReport report{.output = output.string(), .notes = std::move(documents.notes)};
   for (const formats::Parts::File& file : parts->files()) {
     ++report.files;
     report.bytes += file.bytes;
     report.events += file.events;
+    for (const std::string& guess : file.guesses) {
+      if (std::ranges::find(report.notes, guess) == report.notes.end()) {
+        report.notes.push_back(guess);
+      }
+    }
   }
   const std::string text = formats::summary_text(documents.kind, *parts);
   report.output_bytes = text.size();

@@ -91,10 +91,10 @@ Result<std::unique_ptr<Recording>> moved_run(const Recording& original, const Pa
 }  // namespace
 
 Result<std::unique_ptr<Parts>> read_parts(const Documents& documents, unsigned threads,
-                                          std::uint64_t max_unpacked) {
+                                          const ReadOptions& how) {
   return documents.kind == DocumentKind::spans
-             ? spans::read_parts(documents.files, threads, max_unpacked)
-             : kineto::read_parts(documents.files, threads, max_unpacked);
+             ? spans::read_parts(documents.files, how.max_unpacked, how.columns)
+             : kineto::read_parts(documents.files, threads, how.max_unpacked);
 }
 
 std::string summary_text(DocumentKind kind, Parts& parts) {
@@ -106,7 +106,13 @@ std::string summary_text(DocumentKind kind, Parts& parts) {
 
 bool is_summary(const fs::path& file) { return parts::is_of(parts::Kind::summary, file); }
 
-Result<std::unique_ptr<Recording>> open_summaries(const Paths& summaries, unsigned threads) {
+Result<std::unique_ptr<Recording>> open_summaries(const Paths& summaries, unsigned threads,
+                                                  const ReadOptions& how) {
+  if (!how.columns.empty()) {
+    return fail(ErrorKind::usage,
+                "--columns is for tables, and these are summaries: name the columns where a table "
+                "is summarised");
+  }
   double read_s = 0;
   std::unique_ptr<Recording> recording;
   {
@@ -120,10 +126,7 @@ Result<std::unique_ptr<Recording>> open_summaries(const Paths& summaries, unsign
                              threads](std::span<const ClockMap> maps) {
     return moved_run(*original, summaries, maps, threads);
   };
-  recording->clocks.name =
-      summaries.size() == 1
-          ? summaries.front().string()
-          : fmt::format("{} and {} more", summaries.front().string(), summaries.size() - 1);
+  recording->clocks.name = shown_name(summaries);
   return recording;
 }
 

@@ -237,16 +237,16 @@ Result<void> read_documents(std::string& text, const std::string& name, Spans& s
 }  // namespace
 
 Result<void> read(std::string& text, const std::string& name, Spans& spans,
-                  std::vector<Stamp>& stamps, std::vector<Mark>* marks) {
+                  std::vector<Stamp>& stamps, std::vector<Mark>* marks, std::string_view columns) {
   const std::size_t first_stamp = stamps.size();
   const bool had_immovable = spans.immovable_times > 0;
   const std::string_view beginning = std::string_view(text).substr(0, json::k_beginning);
   const auto framing = framing_of(beginning);
-  const bool is_table = !framing && is_span_table(beginning);
+  const bool is_table = !framing && is_span_table(beginning, columns);
   if (framing) {
     TRY(read_messages(text, *framing, name, spans, stamps, marks));
   } else if (is_table) {
-    TRY(Reader(text, name, spans, stamps, marks).table());
+    TRY(Reader(text, name, spans, stamps, marks).table(columns));
   } else {
     TRY(read_documents(text, name, spans, stamps, marks));
   }

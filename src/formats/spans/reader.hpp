@@ -34,9 +34,9 @@ struct ZipkinV1 {
   bool is_v1 = false;  ///< true if the span is of version 1
 };
 
-/// Units of the times in the columns of a table, ns. They are what the names of the columns end in;
-/// else those in which the first rows are of this age, and lengths the distances of begins and
-/// ends.
+/// Units of the times in the columns of a table, ns. They are given, or what the names of the
+/// columns end in; else those in which the first rows are of this age, and lengths the distances of
+/// begins and ends.
 struct TableUnits {
   std::uint32_t start = 0;
   std::uint32_t end = 0;       ///< 0: there is no such column
@@ -56,9 +56,10 @@ class Reader {
   /// Reads a message of OTLP as Protobuf, a part of the text. False if there was no memory for more
   /// spans. Throws protozero::exception for bytes that are no message.
   bool message(std::string_view request);
-  /// Reads the text as a table. Errors: those of tables::Reader, of memory(), and ErrorKind::input
-  /// for columns whose units nobody knows.
-  Result<void> table();
+  /// Reads the text as a table. `columns`: words of CheckOptions::columns. Errors: those of
+  /// check_span_table(), of tables::Reader, of memory(), and ErrorKind::input for columns whose
+  /// units nobody knows.
+  Result<void> table(std::string_view columns);
   /// The error that ended document() if there was no memory for more spans.
   [[nodiscard]] const Result<void>& memory() const { return memory_; }
 

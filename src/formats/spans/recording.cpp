@@ -40,7 +40,7 @@ class SpanFiles : public formats::Parts {
   [[nodiscard]] std::vector<File> files() const override {
     std::vector<File> all;
     for (const auto& [source, spans] : files_) {
-      all.push_back({source.path, source.bytes, source.hash, source.events});
+      all.push_back({source.path, source.bytes, source.hash, source.events, spans.guesses});
     }
     return all;
   }
@@ -83,10 +83,15 @@ std::size_t inside_wrapper(std::string_view object) {
 
 }  // namespace
 
-Result<bool> are_spans(const fs::path& file) {
+Result<void> check_table(const fs::path& file, const std::string& columns) {
+  TRY_ASSIGN(const std::string text, json::beginning(file));
+  return check_span_table(text, file.string(), columns);
+}
+
+Result<bool> are_spans(const fs::path& file, const std::string& columns) {
   TRY_ASSIGN(std::string text, json::beginning(file));
   if (are_packed_messages(text)) text = first_message(text);
-  if (framing_of(text) || is_span_table(text)) return true;
+  if (framing_of(text) || is_span_table(text, columns)) return true;
   json::Scanner scanner(text);
   for (int depth = 0; depth < 2 && scanner.peek() == '['; ++depth) {
     scanner.open('[');
@@ -102,18 +107,20 @@ Result<bool> are_spans(const fs::path& file) {
   return shape != Shape::other;
 }
 
-bool holds_none(const fs::path& file, std::uint64_t max_unpacked) {
+bool holds_none(const fs::path& file, std::uint64_t max_unpacked, const std::string& columns) {
   Result<SpanText> document = load(file, max_unpacked);
   if (!document) return false;
   Spans spans;
   std::vector<Stamp> stamps;
-  const bool is_read = read(document->text, file.string(), spans, stamps).has_value();
+  const bool is_read =
+      read(document->text, file.string(), spans, stamps, nullptr, columns).has_value();
   return is_read && spans.all.empty() && ignored_of(spans) + spans.cut_files == 0;
 }
 
-Result<std::unique_ptr<formats::Parts>> read_parts(std::span<const fs::path> files, unsigned,
-                                                   std::uint64_t max_unpacked) {
-  TRY_ASSIGN(std::vector<SpanFile> all, read_files(files, max_unpacked));
+Result<std::unique_ptr<formats::Parts>> read_parts(std::span<const fs::path> files,
+                                                   std::uint64_t max_unpacked,
+                                                   const std::string& columns) {
+  TRY_ASSIGN(std::vector<SpanFile> all, read_files(files, max_unpacked, columns));
   return std::make_unique<SpanFiles>(std::move(all));
 }
 
@@ -122,8 +129,9 @@ std::unique_ptr<formats::Parts> no_parts() {
 }
 
 Result<std::unique_ptr<formats::Recording>> read(std::span<const fs::path> files, unsigned threads,
-                                                 std::uint64_t max_unpacked) {
-  TRY_ASSIGN(std::vector<SpanFile> all, read_files(files, max_unpacked));
+                                                 std::uint64_t max_unpacked,
+                                                 const std::string& columns) {
+  TRY_ASSIGN(std::vector<SpanFile> all, read_files(files, max_unpacked, columns));
   return join_files(std::move(all), threads);
 }
 

@@ -97,8 +97,8 @@ Run::Run(std::vector<SourceFile> sources, Spans& spans, unsigned threads, const 
   for (const SetAside& one : set_aside) {
     if (!one.is_decisive) warnings.push_back(one.reason);
   }
-  notes = spans.notes;
-  notes.insert(notes.end(), known_.identity.notes.begin(), known_.identity.notes.end());
+  guesses = spans.guesses;
+  notes = known_.identity.notes;
   notes.insert(notes.end(), edges.notes.begin(), edges.notes.end());
   list = list_of(edges.found);
   for (const Edge& edge : edges.found) {
@@ -210,7 +210,8 @@ Result<void> Run::write_file(const fs::path& to, const SourceFile& file,
   Spans spans;
   std::vector<Stamp> stamps;
   std::vector<Mark> marks;
-  TRY(read(document.text, file.path.string(), spans, stamps, marked ? &marks : nullptr));
+  TRY(read(document.text, file.path.string(), spans, stamps, marked ? &marks : nullptr,
+           file.columns));
   for (const std::string& place : spans.clocks.all()) {
     if (names_.find(place) == k_none) return formats::unknown_part(file.path);
   }
@@ -237,7 +238,7 @@ Result<void> Run::check_written(const fs::path& to, const SourceFile& file, cons
   TRY_ASSIGN(SpanText document, spans::load(to, file.max_unpacked));
   Spans after;
   std::vector<Stamp> stamps;
-  TRY(read(document.text, to.string(), after, stamps));
+  TRY(read(document.text, to.string(), after, stamps, nullptr, file.columns));
   const auto is_moved = [&](std::uint32_t host, std::uint64_t from, std::uint64_t now,
                             std::int64_t unit) {
     const std::int64_t off = maps[host](from) - static_cast<std::int64_t>(now);
@@ -345,6 +346,12 @@ Result<std::unique_ptr<Run>> join_files(std::vector<SpanFile> all, unsigned thre
                     "as OTLP, Jaeger or Zipkin do; is it of another format?",
                     sources.front().path.string(), ignored));
   }
+  if (spans.all.empty() && !spans.other_signal.empty()) {
+    return fail(ErrorKind::input,
+                fmt::format("{} holds {} of OTLP and no spans, from which clocks follow; give the "
+                            "file with the spans",
+                            sources.front().path.string(), spans.other_signal));
+  }
   if (spans.all.empty()) {
     return fail(
         ErrorKind::input,
@@ -365,7 +372,8 @@ Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folde
                                                            std::span<const ClockMap>) const {
   std::vector<fs::path> paths;
   for (const SourceFile& file : files_) paths.push_back(folder / file.path.filename());
-  TRY_ASSIGN(std::vector<SpanFile> read, read_files(paths, files_.front().max_unpacked));
+  TRY_ASSIGN(std::vector<SpanFile> read,
+             read_files(paths, files_.front().max_unpacked, files_.front().columns));
   TRY_ASSIGN(std::unique_ptr<Run> written, join_files(std::move(read), threads_, &known_));
   const auto other = [](const Edge& a, const Edge& b) {
     return a.cause != b.cause || a.effect != b.effect || a.is_end != b.is_end;

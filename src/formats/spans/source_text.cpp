@@ -16,9 +16,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-Encoding encoding_of(std::string_view text) {
+Encoding encoding_of(std::string_view text, std::string_view columns) {
   if (framing_at(text)) return Encoding::protobuf;
-  return is_span_table(text.substr(0, json::k_beginning)) ? Encoding::csv : Encoding::json;
+  return is_span_table(text.substr(0, json::k_beginning), columns) ? Encoding::csv : Encoding::json;
 }
 
 }  // namespace
@@ -54,25 +54,26 @@ Result<Spans> read_again(const SourceFile& file) {
   TRY_ASSIGN(SpanText document, load_again(file));
   Spans spans;
   std::vector<Stamp> stamps;
-  TRY(read(document.text, file.path.string(), spans, stamps));
+  TRY(read(document.text, file.path.string(), spans, stamps, nullptr, file.columns));
   return spans;
 }
 
 Result<std::vector<SpanFile>> read_files(std::span<const fs::path> files,
-                                         std::uint64_t max_unpacked) {
+                                         std::uint64_t max_unpacked, const std::string& columns) {
   std::vector<SpanFile> all;
   for (const fs::path& path : files) {
     TRY_ASSIGN(SpanText document, load(path, max_unpacked));
     std::vector<Stamp> stamps;
     SpanFile& file = all.emplace_back();
-    TRY(read(document.text, path.string(), file.spans, stamps));
+    TRY(read(document.text, path.string(), file.spans, stamps, nullptr, columns));
     if (document.cut) file.spans.cut_files = 1;
     file.source = {.path = path,
                    .max_unpacked = max_unpacked,
+                   .columns = columns,
                    .bytes = document.text.size(),
                    .hash = text_hash(document.text),
                    .events = 2 * file.spans.all.size(),
-                   .encoding = encoding_of(document.text),
+                   .encoding = encoding_of(document.text, columns),
                    .is_cut = file.spans.cut_files > 0};
   }
   return all;

@@ -40,7 +40,7 @@ Result<Spans> read_again(const SourceFile& file);
 
 /// Reads files, each by itself. Errors: those of load() and read().
 Result<std::vector<SpanFile>> read_files(std::span<const std::filesystem::path> files,
-                                         std::uint64_t max_unpacked);
+                                         std::uint64_t max_unpacked, const std::string& columns);
 
 /// Number of spans that say too little to be used.
 std::uint64_t ignored_of(const Spans& spans);

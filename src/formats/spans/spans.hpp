@@ -101,7 +101,7 @@ struct Spans {
   std::vector<Span> all;
   std::vector<Link> links;
   std::vector<Untimed> untimed;
-  std::vector<std::string> notes;  ///< how tables were read
+  std::vector<std::string> guesses;  ///< columns and units of tables that nobody named
   SpanIds ids;
   NameTable operations;
   NameTable clocks;               ///< places, as exactly as the spans name them
@@ -115,6 +115,7 @@ struct Spans {
       0;  ///< times that are no numbers, negative or too large; they stay
   std::string first_immovable_time;  ///< the first of them, and its file
   StoredUnits units;                 ///< of the text that was read last
+  std::string other_signal;          ///< "logs" or "metrics" of OTLP, which were skipped; else ""
 };
 
 /// Adds the spans of a text to `spans`: OTLP as Protobuf (protobuf.hpp), or OTLP JSON, Jaeger JSON
@@ -133,10 +134,13 @@ struct Spans {
 /// `marks`, if not null, gets the mark of each added span without an attribute entrain.offset_ns,
 /// in order of the text.
 ///
+/// `columns`: words of CheckOptions::columns, by which a text of CSV is a table of spans.
+///
 /// The capacity of `text` may grow. Errors: ErrorKind::input for a text that is no JSON or of no
 /// such format, and for a document of 4 GiB or more. One thread.
 Result<void> read(std::string& text, const std::string& name, Spans& spans,
-                  std::vector<Stamp>& stamps, std::vector<Mark>* marks = nullptr);
+                  std::vector<Stamp>& stamps, std::vector<Mark>* marks = nullptr,
+                  std::string_view columns = {});
 
 /// Merges ids of which some services keep only the lower 64 of 128 bits. Must be called after all
 /// files were read. Halves that two traces share stay apart.
