@@ -32,10 +32,6 @@ constexpr std::uint32_t k_longest_record = std::uint32_t{64} << 20;
   const rlimit none{0, 0}, memory{most_memory, most_memory};
   ::setrlimit(RLIMIT_CORE, &none);
   ::setrlimit(RLIMIT_DATA, &memory);
-  rlimit files{};
-  ::getrlimit(RLIMIT_NOFILE, &files);
-  files.rlim_cur = files.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &files);
   ::dup2(::open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
   std::FILE* const to = ::fdopen(output, "w");
   work([to](std::string_view record) {

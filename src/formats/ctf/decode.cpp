@@ -26,6 +26,7 @@ namespace {
 #ifdef ENTRAIN_HAS_BABELTRACE2
 
 constexpr std::uint64_t k_latest_time = std::uint64_t{1} << 62;
+constexpr std::uint64_t k_most_open = 200;  ///< streams of a graph, each of which opens a file
 
 using Values = parts::FieldWriter;
 
@@ -155,6 +156,7 @@ class Sink {
     stream_ =
         path != nullptr ? fs::path(path).filename().string() : fmt::format("stream {}", streams_);
     ++streams_;
+    classes_.clear();  // those of another graph are gone
     const bt_value* const host = bt_trace_borrow_environment_entry_value_by_name_const(
         bt_stream_borrow_trace_const(stream), "hostname");
     if (host != nullptr && bt_value_is_string(host) != 0) {
@@ -263,9 +265,10 @@ class Sink {
   std::unordered_map<const bt_event_class*, KnownClass> classes_;
 };
 
-/// Runs the graph in which a sink takes each stream of the reader of CTF, one after the other.
-/// False: the library has an error.
-bool run(const fs::path& folder, const bt_plugin* plugin, Sink& sink) {
+/// Runs a graph in which the sink takes the streams from `first` on, one after the other. Returns
+/// the number of all streams; empty: the library has an error.
+std::optional<std::uint64_t> run(const fs::path& folder, const bt_plugin* plugin,
+                                 std::uint64_t first, Sink& sink) {
   const bt_component_class_source* const reader =
       bt_plugin_borrow_source_component_class_by_name_const(plugin, "fs");
   bt_value* const parameters = bt_value_map_create();
@@ -278,20 +281,22 @@ bool run(const fs::path& folder, const bt_plugin* plugin, Sink& sink) {
       bt_value_array_append_string_element(inputs, folder.c_str()) != 0 ||
       bt_graph_add_source_component(graph, reader, "trace", parameters, BT_LOGGING_LEVEL_NONE,
                                     &source) != 0) {
-    return false;
+    return {};
   }
   const std::uint64_t streams = bt_component_source_get_output_port_count(source);
-  for (std::uint64_t i = 0; i < streams; ++i) {
+  for (std::uint64_t i = first; i < std::min(streams, first + k_most_open); ++i) {
     const bt_component_sink* end = nullptr;
     if (bt_graph_add_simple_sink_component(graph, fmt::format("{}", i).c_str(), nullptr,
                                            Sink::consume, nullptr, &sink, &end) != 0 ||
         bt_graph_connect_ports(
             graph, bt_component_source_borrow_output_port_by_index_const(source, i),
             bt_component_sink_borrow_input_port_by_index_const(end, 0), nullptr) != 0) {
-      return false;
+      return {};
     }
   }
-  return streams == 0 || bt_graph_run(graph) == 0;
+  if (streams > first && bt_graph_run(graph) != 0) return {};
+  bt_graph_put_ref(graph);
+  return streams;
 }
 
 #endif
@@ -312,7 +317,11 @@ void decode(const fs::path& folder, std::span<const Rule> rules, bool all, const
               "libbabeltrace2-0)"});
   }
   Sink sink(rules, all, to);
-  if (run(folder, plugin, sink)) return send(to, Record::facts, std::move(sink.facts));
+  std::optional<std::uint64_t> streams = 1;
+  for (std::uint64_t first = 0; streams && first < *streams; first += k_most_open) {
+    streams = run(folder, plugin, first, sink);
+  }
+  if (streams) return send(to, Record::facts, std::move(sink.facts));
   send(to, Record::failed,
        Error{ErrorKind::input, fmt::format("libbabeltrace2 cannot read the CTF trace {}: {}",
                                            folder.string(), reason_of_library())});
