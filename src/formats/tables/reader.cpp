@@ -290,7 +290,9 @@ void Reader::guess(const Naming& naming,
       const std::string_view name = rest.substr(0, rest.find(' '));
       rest.remove_prefix(std::min(name.size() + 1, rest.size()));
       found = take(column, name);
-      if (found) guesses_.push_back(fmt::format("{} is {}", wanted, shown(columns_[column])));
+      // The name itself may have a unit, or other letters.
+      if (!found || name == wanted) continue;
+      guesses_.push_back(fmt::format("{} is {}", wanted, shown(columns_[column])));
     }
   }
 }

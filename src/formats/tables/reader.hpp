@@ -102,7 +102,7 @@ class Reader {
   [[nodiscard]] const std::string& name_of(std::size_t column) const { return columns_[column]; }
   /// Unit of the numbers of a column: the given one, else `general`, else that of its name.
   [[nodiscard]] Unit unit_of(std::size_t column, Unit general = Unit::unnamed) const;
-  /// Columns that are not as requested nor as given: "cause_clock is src".
+  /// Columns of other names than the requested or given ones: "cause_clock is src".
   [[nodiscard]] const std::vector<std::string>& guesses() const { return guesses_; }
   /// True if write_edges() wrote the table.
   [[nodiscard]] bool is_own() const { return own_; }
