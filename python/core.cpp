@@ -330,7 +330,7 @@ py::tuple clock_maps(const Names& trace, bool amortize, const RunOptions& given)
   options.amortize = amortize;
   const ClockMaps maps = run_alone(given, [&](const engine::Run& how) -> Result<ClockMaps> {
     TRY_ASSIGN(const auto source, formats::open(how.processes, engine::paths_of(trace),
-                                                given.threads, given.max_unpacked));
+                                                given.threads, {given.max_unpacked}));
     return engine::plan_maps(how, *source, options);
   });
   return maps.names.empty() ? py::make_tuple(maps.locations, maps.maps, maps.resolution_hz)

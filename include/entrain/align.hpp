@@ -139,7 +139,8 @@ struct AlignFiles {
   /// Unit of the numbers among the times: "ticks", "s", "ms", "us", "ns"; "": as the name of the
   /// column ends (send_us), else whole ones are ticks, decimals seconds. Dates need none.
   std::string unit{};
-  /// Names of the columns of `edges`, or their numbers from 1: "cause_clock=src,effect_clock=3".
+  /// Names of the columns of `edges`, or their numbers from 1, times also with a unit, which goes
+  /// before `unit`: "cause_clock=src,cause_time=sent[us],effect_clock=3".
   std::string columns{};
   std::filesystem::path output{};  ///< new folder for maps and reports; empty: nothing is written
   bool force = false;              ///< replace an unchanged earlier result

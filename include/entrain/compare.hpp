@@ -82,6 +82,7 @@ struct CompareReport {
 struct CompareOptions {
   unsigned threads = 0;                  ///< worker threads; 0: all cores
   std::uint64_t max_unpacked_bytes = 0;  ///< see CheckOptions::max_unpacked_bytes
+  std::string columns{};                 ///< see CheckOptions::columns
   bool raw_a = false;  ///< OTF2: take A's stamps as stored, ClockOffset records ignored
   /// Number of events of each location in CompareReport::events: the first, the last and others
   /// at equal distances in their order, or all if there are fewer. 0: none.

@@ -41,6 +41,7 @@ struct DistortOptions {
   bool force = false;                    ///< replace an unchanged earlier result
   unsigned threads = 0;                  ///< worker threads; 0: all cores
   std::uint64_t max_unpacked_bytes = 0;  ///< see CheckOptions::max_unpacked_bytes
+  std::string columns{};                 ///< see CheckOptions::columns
 };
 
 /// Largest DistortOptions::sessions.

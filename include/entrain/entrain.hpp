@@ -38,9 +38,10 @@
 namespace entrain {
 
 /// Reads a trace of any format and summarises its contents. `threads`: worker threads; 0: all
-/// cores. `max_unpacked_bytes`: as CheckOptions::max_unpacked_bytes.
+/// cores. `max_unpacked_bytes`, `columns`: as in CheckOptions.
 Result<ArchiveInfo> inspect(const std::filesystem::path& trace, unsigned threads = 0,
-                            Progress* progress = nullptr, std::uint64_t max_unpacked_bytes = 0);
+                            Progress* progress = nullptr, std::uint64_t max_unpacked_bytes = 0,
+                            const std::string& columns = {});
 
 /// Finds violations of the clock condition in a trace of any format, and changes nothing.
 Result<CheckReport> check(const std::filesystem::path& trace, const CheckOptions& options,

@@ -180,6 +180,10 @@ struct CheckOptions {
   /// Rules by which events of CTF traces are messages, beside those that are known; each
   /// "send=NAME:FIELDS,receive=NAME:FIELDS" (docs/manual/ctf.md).
   std::vector<std::string> match{};
+  /// Columns of tables of spans, by their names or their numbers from 1, times also with a unit:
+  /// "trace=TraceID,start=Begin[ms],host=7" (docs/manual/services.md). Others are found by usual
+  /// names. Refused for traces without such a table. Not of align(): see AlignFiles::columns.
+  std::string columns{};
 };
 
 /// The form in which a corrected archive is stored.

@@ -24,6 +24,7 @@ using PartPaths = std::vector<std::filesystem::path>;
 struct PartOptions {
   unsigned threads = 0;                  ///< worker threads; 0: all cores
   std::uint64_t max_unpacked_bytes = 0;  ///< as CheckOptions::max_unpacked_bytes
+  std::string columns{};                 ///< as CheckOptions::columns
   bool force = false;                    ///< replace an unchanged earlier result
   bool mark_offsets = false;             ///< as CorrectOptions::mark_offsets; of apply() only
 };
@@ -35,7 +36,7 @@ struct PartReport {
   std::uint64_t bytes = 0;         ///< size of these, unpacked
   std::uint64_t events = 0;        ///< times in these
   std::uint64_t output_bytes = 0;  ///< size of the summary; 0 for apply()
-  std::vector<std::string> notes;  ///< on files that were left out
+  std::vector<std::string> notes;  ///< on files that were left out, and on guesses
 };
 
 /// Writes what the common time follows from in some files of a run into the file `output`: calls,

@@ -405,6 +405,7 @@ struct CheckReport {
   Completeness completeness;
   Coverage coverage;
   std::vector<SetAside> set_aside;
+  std::vector<std::string> guesses{};            ///< how files were read where nobody told
   std::uint64_t checked_edges = 0;               ///< sum over the same kinds as `violations`
   double min_coverage = 0;                       ///< CheckOptions::min_coverage
   std::vector<ClockExplanation> explanations{};  ///< why no clocks meet all edges; empty: some do

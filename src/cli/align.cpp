@@ -71,6 +71,7 @@ class Align : public Verb {
     options.check.threads = common_.threads;
     options.check.bounds.rows = options.check.bounds.wanted;
     files_.edges = edges_;
+    files_.columns = options.check.columns;
     files_.output = output_;
     files_.apply = apply_;
     return run_and_report(
@@ -139,12 +140,9 @@ void Align::declare_tables(OptionSet& set) {
             "table of clocks says, else 1000000000.");
   set.path("--unit", files_.unit, "UNIT",
            "Unit of the numbers among the times: ticks, s, ms, us or ns. Dates by ISO 8601 need "
-           "none. Use it if whole numbers are no ticks. Default: as the name of the column ends "
+           "none. Use it if whole numbers are no ticks; --columns tells the unit of one column. "
+           "Default: as the name of the column ends "
            "(send_us); else whole numbers are ticks, and decimals seconds.");
-  set.path("--columns", files_.columns, "COLUMN=NAME,...",
-           "Columns of EDGES by their names, or by their numbers from 1: "
-           "cause_clock=src,effect_clock=3. Use it for tables of other programs. Default: their "
-           "names as in the manual, or others such as src and send_time, which the report shows.");
 }
 
 void Align::declare_output(OptionSet& set) {

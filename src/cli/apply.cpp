@@ -44,6 +44,7 @@ class Apply : public Verb {
              "entrain.offset_ns, what was added to its begin, ns. Use it to see in a viewer what "
              "was moved. Default: only times change.");
     add_max_unpacked(set, options_.max_unpacked_bytes);
+    add_columns(set, options_.columns);
     common_.declare(set, "");
   }
 

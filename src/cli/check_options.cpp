@@ -178,6 +178,7 @@ void CheckArguments::declare(OptionSet& set) {
       "names in tables counts, and no file takes its place: where it is more, they are refused. "
       "Use it when a trace is larger than the machine. Default: no limit.");
   add_max_unpacked(set, options.max_unpacked_bytes);
+  add_columns(set, options.columns);
   set.values(
       "--match", "RULE",
       [this](std::string_view text) -> Result<void> {

@@ -57,6 +57,15 @@ void add_max_unpacked(OptionSet& set, std::uint64_t& target) {
       "256M no more than 250 times the file's size.");
 }
 
+void add_columns(OptionSet& set, std::string& target) {
+  set.path("--columns", target, "COLUMN=NAME,...",
+           "Columns of a table of CSV by their names, or by their numbers from 1, those of times "
+           "also with their unit (s, ms, us, ns): trace=TraceID,span=2,start=Begin[ms] of a table "
+           "of spans, cause_clock=src,effect_clock=3 of one of edges. Use it for tables of other "
+           "programs, if a column is not found, or a wrong one. Default: names as in the manual, "
+           "or others such as TraceID, src and send_time, which the report shows.");
+}
+
 void add_output(OptionSet& set, std::string& target, bool& force) {
   set.group("OUTPUT OPTIONS");
   set.required_path(

@@ -48,6 +48,8 @@ void add_force(OptionSet& set, bool& force, const std::string& what);
 
 /// Adds --max-unpacked of the verbs that read packed files.
 void add_max_unpacked(OptionSet& set, std::uint64_t& target);
+/// Declares --columns.
+void add_columns(OptionSet& set, std::string& target);
 
 /// The exit code that tells a verdict.
 int exit_code_of(Verdict verdict);

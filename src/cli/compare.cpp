@@ -101,6 +101,7 @@ class Compare : public Verb {
              "Take the time stamps of A as they are stored, without its ClockOffset records. "
              "Use it when A has records that are wrong. For OTF2 archives only.");
     add_max_unpacked(set, options_.max_unpacked_bytes);
+    add_columns(set, options_.columns);
     common_.declare(set, "all locations instead of the ten that differ most");
     set.after_parsing([this, &set]() -> Result<void> {
       return csv_.empty() ? set.refuse({"--points"}, "is of no use without --csv") : Result<void>();

@@ -31,19 +31,20 @@ class Info : public Verb {
     add_archive(set, archive_, "OTF2 anchor file, or the folder that holds one.");
     common_.declare(set, "records and operations that do not occur");
     set.group("OPTIONS");
-    add_max_unpacked(set, max_unpacked_);
+    add_max_unpacked(set, how_.max_unpacked);
+    add_columns(set, how_.columns);
   }
 
   int run() override {
     return run_and_report(common_, [&](Progress* progress) {
-      return engine::inspect(engine::paths_of(archive_), common_.threads, progress, max_unpacked_);
+      return engine::inspect(engine::paths_of(archive_), common_.threads, progress, how_);
     });
   }
 
  private:
   std::vector<std::string> archive_;
   CommonOptions common_;
-  std::uint64_t max_unpacked_ = 0;
+  formats::ReadOptions how_;
 };
 
 }  // namespace

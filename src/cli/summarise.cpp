@@ -45,6 +45,7 @@ class Summarise : public Verb {
                       "not exist yet (but see --force).");
     add_force(set, options_.force, "FILE");
     add_max_unpacked(set, options_.max_unpacked_bytes);
+    add_columns(set, options_.columns);
     common_.declare(set, "");
   }
 

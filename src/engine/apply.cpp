@@ -21,7 +21,8 @@ Result<PartReport> apply(const std::filesystem::path& clocks, const PartPaths& p
   inputs.push_back(clocks);
   const OutputRule rule = engine::output_rule(inputs, options.force);
   TRY(formats::check_output(part, output, rule));
-  TRY_ASSIGN(formats::Documents documents, formats::documents_of(part, options.max_unpacked_bytes));
+  TRY_ASSIGN(formats::Documents documents,
+             formats::documents_of(part, {options.max_unpacked_bytes, options.columns}));
   TRY_ASSIGN(const formats::FittedPart fitted,
              formats::open_fitted(clocks, documents, options.threads));
   const formats::Recording& recording = *fitted.recording;

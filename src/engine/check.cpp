@@ -66,8 +66,7 @@ Result<CheckReport> check(const std::filesystem::path& archive, const CheckOptio
 Result<CheckReport> engine::check(const Run& run, const Paths& paths, const CheckOptions& options) {
   const trace::MemoryLimit limit(options.memory_limit_bytes);
   TRY_ASSIGN(const std::unique_ptr<formats::Source> source,
-             formats::open(run.processes, paths, options.threads, options.max_unpacked_bytes,
-                           options.match));
+             formats::open(run.processes, paths, options.threads, formats::read_options(options)));
   TRY(source->check_options(options));
   trace::Workers workers(run.processes, options.threads);
   const TimelineUse use{.purpose = options.bounds.wanted ? Purpose::bounds : Purpose::check};

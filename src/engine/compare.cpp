@@ -196,8 +196,11 @@ Result<void> check_same_format(const Side& mine, const Side& theirs,
 
 /// Appends the notes of a side that `notes` does not have yet.
 void add_notes(const Side& side, std::vector<std::string>& notes) {
-  for (const std::string& note : side.source->remarks().notes) {
-    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  const formats::Remarks remarks = side.source->remarks();
+  for (const std::span<const std::string> all : {remarks.guesses, remarks.notes}) {
+    for (const std::string& note : all) {
+      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+    }
   }
 }
 
@@ -210,7 +213,8 @@ Result<CompareReport> compare(const fs::path& path_a, const fs::path& path_b,
   for (const fs::path* path : {&path_a, &path_b, path_of_truth ? &*path_of_truth : nullptr}) {
     if (path == nullptr) continue;
     Side& side = sides.emplace_back();
-    TRY_ASSIGN(side.source, formats::open({*path}, options.threads, options.max_unpacked_bytes));
+    TRY_ASSIGN(side.source, formats::open({*path}, options.threads,
+                                          {options.max_unpacked_bytes, options.columns}));
     TRY(check_same_format(sides.front(), side, options));
   }
   for (Side& side : sides) {

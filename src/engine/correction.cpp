@@ -395,7 +395,7 @@ Result<std::unique_ptr<formats::Source>> open_to_correct(const Run& run, const P
                                                          const CorrectOptions& options) {
   TRY_ASSIGN(std::unique_ptr<formats::Source> source,
              formats::open(run.processes, paths, options.check.threads,
-                           options.check.max_unpacked_bytes, options.check.match));
+                           formats::read_options(options.check)));
   TRY(source->check_options(options.check));
   TRY(check_options(options));
   TRY(source->check_writable(options.mode, options.mark_offsets));

@@ -50,7 +50,7 @@ Result<ArchiveEdges> read_edges(const Paths& archive, const CheckOptions& option
                                 Progress* progress) {
   trace::Workers workers(options.threads);
   TRY_ASSIGN(const std::unique_ptr<formats::Source> source,
-             formats::open(archive, options.threads, options.max_unpacked_bytes, options.match));
+             formats::open(archive, options.threads, formats::read_options(options)));
   TRY(source->check_options(options));
   TRY_ASSIGN(const Timeline t,
              find_timeline(workers, *source, options, {.purpose = Purpose::bounds}, progress));

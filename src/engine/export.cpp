@@ -93,7 +93,7 @@ class Exporter {
 
   Result<ExportReport> run(OutputFile& file) {
     TRY_ASSIGN(source_, formats::open(archive_, options_.check.threads,
-                                      options_.check.max_unpacked_bytes, options_.check.match));
+                                      formats::read_options(options_.check)));
     TRY(source_->check_options(options_.check));
     TRY(take_trace());
     find_origin();

@@ -69,7 +69,8 @@ Result<FitReport> fit(const PartPaths& summaries, const std::filesystem::path& o
   if (!table.empty()) TRY(OutputFile::check(table, rule));
   const trace::MemoryLimit limit(options.check.memory_limit_bytes);
   TRY_ASSIGN(const std::unique_ptr<formats::Recording> recording,
-             formats::open_summaries(summaries, options.check.threads));
+             formats::open_summaries(summaries, options.check.threads,
+                                     formats::read_options(options.check)));
   TRY(recording->check_options(options.check));
   TRY(engine::check_options(options));
   Solo solo;

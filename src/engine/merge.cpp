@@ -80,8 +80,7 @@ Result<MergeReport> engine::merge(const Paths& paths, const fs::path& output,
   Solo solo;
   const Run run{.processes = solo, .progress = progress};
   TRY_ASSIGN(const std::unique_ptr<formats::Source> source,
-             formats::open(paths, options.check.threads, options.check.max_unpacked_bytes,
-                           options.check.match));
+             formats::open(paths, options.check.threads, formats::read_options(options.check)));
   TRY(source->check_mergeable());
   TRY(source->check_options(options.check));
   CorrectOptions correction;

@@ -42,7 +42,7 @@ inline Paths paths_of(const std::vector<std::string>& names) {
 
 /// entrain::inspect().
 Result<ArchiveInfo> inspect(const Paths& archive, unsigned threads, Progress* progress,
-                            std::uint64_t max_unpacked_bytes);
+                            const formats::ReadOptions& how);
 
 /// entrain::check().
 Result<CheckReport> check(const Run& run, const Paths& archive, const CheckOptions& options);

@@ -162,7 +162,8 @@ Result<void> Verification::check_as_reader(const formats::Reread& read,
   if (is_contradicted(report_.after)) {
     Team& processes = of_.workers.processes();
     TRY_ASSIGN(const std::unique_ptr<formats::Source> written,
-               formats::open(processes, staged.anchors(), check.threads, check.max_unpacked_bytes));
+               formats::open(processes, staged.anchors(), check.threads,
+                             {.max_unpacked = check.max_unpacked_bytes}));
     TRY(explain_check({.processes = processes, .progress = of_.progress}, *written, with,
                       read.loaded(), false, read.maps, nullptr, report_.after));
   }

@@ -307,6 +307,7 @@ void Recording::complete(CheckReport& report) const {
   report.skipped = skipped;
   report.coverage = coverage;
   report.set_aside = set_aside;
+  report.guesses = guesses;
   report.words = words;
 }
 
@@ -339,7 +340,8 @@ Result<ArchiveInfo> Recording::describe(unsigned, Progress*) const {
   for (const Counters* counters : {&unmatched, &skipped}) {
     info.anomalies.insert(info.anomalies.end(), counters->begin(), counters->end());
   }
-  info.notes = notes;
+  info.notes = guesses;
+  info.notes.insert(info.notes.end(), notes.begin(), notes.end());
   info.notes.insert(info.notes.end(), warnings.begin(), warnings.end());
   return info;
 }

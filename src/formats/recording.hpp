@@ -134,7 +134,7 @@ class Recording : public Source {
   void warn_of_cut(const std::filesystem::path& file);
   [[nodiscard]] const std::string& path() const final { return clocks.name; }
   [[nodiscard]] const std::string& format_name() const final { return format; }
-  [[nodiscard]] Remarks remarks() const final { return {notes, warnings}; }
+  [[nodiscard]] Remarks remarks() const final { return {notes, warnings, guesses}; }
   [[nodiscard]] double open_s() const final { return read_s; }
   [[nodiscard]] Result<void> check_options(const CheckOptions& options) const final;
   [[nodiscard]] Result<void> check_writable(WriteMode mode, bool mark_offsets) const final;
@@ -184,6 +184,7 @@ class Recording : public Source {
   Counters unmatched, skipped;               ///< see CheckReport; no zeros
   std::vector<SetAside> set_aside;           ///< see CheckReport
   std::vector<std::string> notes;            ///< shown in the report of a correction
+  std::vector<std::string> guesses;          ///< see CheckReport
   std::vector<std::string> warnings;         ///< shown in all reports; no correction removes them
   std::vector<std::filesystem::path> files;  ///< paths that were read
   std::string format;                        ///< its name, e.g. "Chrome JSON"

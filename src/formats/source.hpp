@@ -185,8 +185,9 @@ using WorkFilter = std::function<bool(std::uint32_t, std::uint64_t, std::uint64_
 
 /// Sentences for reports: views of strings of the source.
 struct Remarks {
-  std::span<const std::string> notes{};     ///< notes on the format and on guesses
+  std::span<const std::string> notes{};     ///< notes on the format
   std::span<const std::string> warnings{};  ///< doubts that no correction removes
+  std::span<const std::string> guesses{};   ///< see CheckReport
 };
 
 /// A trace of any format: gives its contents, communication and times, and writes it with other

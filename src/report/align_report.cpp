@@ -161,6 +161,7 @@ std::string to_text(const EdgesReport& report, const Style& style) {
                                        format_count(report.counts.checked_edges)));
   const std::string unread = unread_text(report.counts);
   if (!unread.empty()) about.field("not whole", unread + ": what they lack is not written");
+  for (const std::string& guess : report.counts.guesses) about.field("guessed", guess);
   return about.text(style);
 }
 

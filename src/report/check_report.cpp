@@ -137,6 +137,7 @@ Json to_json(const CheckReport& report) {
                {"checked_edges", report.checked_edges},
                {"min_coverage_share", number(report.min_coverage)}};
   add_verdict(json, report.judgement);
+  if (!report.guesses.empty()) json["notes"] = report.guesses;
   if (report.bounds) json["bounds"] = bounds_json(*report.bounds, report.resolution_hz);
   // Large members last: an object that grows copies what it holds.
   json["clock_quality"] = quality_json(report);

@@ -284,18 +284,26 @@ std::string to_text(ClockTable table, const Style& style, ClockOrder order) {
 }
 
 std::string clocks_text(CheckReport check, const Style& style, ClockOrder order) {
+  std::string guesses;
+  for (const std::string& guess : check.guesses) {
+    guesses += "\n" + paragraph("guessed " + guess, style, Tone::faint);
+  }
   if (check.judgement.verdict != Verdict::unproven) {
     std::string text = to_text(check.clocks, style, order);
-    if (style.brief || count_wrong(check.clocks) == 0) return text;
+    if (style.brief) return text;
+    text += guesses;
+    if (count_wrong(check.clocks) == 0) return text;
     if (const std::string worst = worst_violation(check, style); !worst.empty()) {
       text += "\n" + worst;
     }
     return text + "\n" + paragraph("Go on: entrain correct repairs the times.", style);
   }
   const std::string verdict = verdict_text(check, style);
-  if (style.brief || check.clocks.rows.empty()) return verdict;
+  if (style.brief) return verdict;
+  if (check.clocks.rows.empty()) return verdict + guesses;
   sort_clocks(check.clocks, order);
-  return verdict + "\n" + ClockColumns(check.clocks, "unproven").text(check.clocks.rows, style);
+  return verdict + "\n" + ClockColumns(check.clocks, "unproven").text(check.clocks.rows, style) +
+         guesses;
 }
 
 Json clocks_json(const ClockTable& table) {

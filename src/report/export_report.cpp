@@ -26,6 +26,7 @@ std::string to_text(const ExportReport& report, const Style& style) {
                           report.corrected ? "corrected times" : "clocks as measured"));
   const std::string unread = unread_text(report.counts);
   if (!unread.empty()) about.field("not whole", unread + ": what they lack is not written");
+  for (const std::string& guess : report.counts.guesses) about.field("guessed", guess);
   for (const std::string& note : report.notes) about.field("note", note);
   return about.text(style);
 }

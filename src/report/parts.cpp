@@ -97,6 +97,7 @@ void add_leftovers(Json& json, std::uint64_t removed) {
 }
 
 void add_warnings(FieldList& fields, const CheckReport& report, const Style& style) {
+  for (const std::string& guess : report.guesses) fields.field("guessed", guess);
   const std::vector<std::string>& all = report.estimation.warnings;
   const std::size_t shown = style.verbose ? all.size() : std::min<std::size_t>(all.size(), 1);
   for (std::size_t i = 0; i < shown; ++i) {

@@ -21,7 +21,8 @@ std::string presync_text(const CheckReport& report);
 /// Shows how well the sessions of each clock fit, a row per clock. "" if no clock was measured.
 std::string quality_text(const CheckReport& report, const Style& style);
 
-/// Adds a field per warning of the clocks; only the first one unless `style` is verbose.
+/// Adds a field per guess, and per warning of the clocks; of these only the first one unless
+/// `style` is verbose.
 void add_warnings(FieldList& fields, const CheckReport& report, const Style& style);
 
 /// A name for a sentence: printable, and cut in the middle where it is long.

@@ -291,7 +291,18 @@ class Protobuf(Base):
         for name, item in (("logs.pb", record), ("metrics.pb", metric)):
             (folder / name).write_bytes(text(1, resource + text(2, text(2, item))))
         self.assertEqual(table(folder), expected)
-        self.assertNotIn("damaged", run("check", folder / "logs.pb")[2])
+        lines = {"logs.json": '{"resourceLogs":[]}\n', "metrics.json": '{"resourceMetrics":[]}\n'}
+        for name, line in lines.items():
+            (folder / name).write_text(line)
+        for name in ("logs.pb", "metrics.pb", *lines):
+            for verb in ("check", "info"):
+                code, out, err = run(verb, folder / name)
+                self.assertEqual((code, out), (2, ""))
+                self.assertIn(f"{name} holds {name.split('.')[0]} of OTLP and no spans",
+                              " ".join(err.split()))
+        code, _, err = run("check", "-", stdin=(folder / "logs.pb").read_bytes())
+        self.assertEqual(code, 2)
+        self.assertIn("standard input holds logs of OTLP", " ".join(err.split()))
 
     def test_a_copy_keeps_its_encoding(self):
         spans = self.json_run() / "host0.jsonl"
@@ -384,6 +395,85 @@ class Tables(Base):
         self.assertEqual(code, 0, err)
         means = [one["mean_s"] for one in json.loads(out)["locations"]]
         self.assertLess(max(means) - min(means), 300e-6)
+
+    def test_columns_and_units_may_be_named(self):
+        names = ("trace=t,span=s,parent=p,host=h,name=n,kind=k,start=b[ns],end=e[ns]")
+        numbers = "trace=1,span=2,parent=3,host=4,name=5,kind=6,start=7[ns],end=8[ns]"
+        source = self.json_run()
+        known = self.put("known.csv", rows_of(source))
+        other = self.put("other.csv", rows_of(source, header="t,s,p,h,n,k,b,e"))
+        code, _, err = run("check", other)
+        self.assertEqual(code, 2)
+        self.assertIn("--columns names others", err)
+        for columns in (names, numbers):
+            self.assertEqual(table(other, "--columns", columns), table(known))
+        self.assertEqual(table("-", "--columns", names, stdin=other.read_bytes()), table(known))
+        given = ("--columns", names)
+        wrong = self.made("distort", other, "wrong.csv", "--seed", "7", "--offset-s", "0.02", *given)
+        self.assertEqual(table(wrong, *given)[0], 1)
+        right = self.made("correct", wrong, "right.csv", *given)
+        self.assertEqual(table(right, *given)[0], 0)
+        self.assertEqual(right.read_text().splitlines()[0], "t,s,p,h,n,k,b,e")
+        for verb in ("info", "clocks"):
+            self.assertIn(run(verb, wrong, *given)[0], (0, 1))
+        self.assertEqual(run("compare", right, wrong, *given)[0], 0)
+        self.made("edges", wrong, "edges.csv", *given)
+        self.made("export", wrong, "view.pftrace", "--to", "perfetto", *given)
+        self.made("report", wrong, "page.html", *given)
+        self.made("summarise", wrong, "part.edges", *given)
+        self.assertEqual(run("fit", self.folder / "part.edges", "-o", self.folder / "clocks")[0], 0)
+        code, _, err = run("apply", self.folder / "clocks", wrong, "-o", self.folder / "applied.csv",
+                           *given)
+        self.assertEqual(code, 0, err)
+        self.assertEqual((self.folder / "applied.csv").read_bytes(), right.read_bytes())
+
+    def test_what_is_guessed_is_shown(self):
+        guessed = self.put("guessed.csv", rows_of(self.json_run()))
+        told = self.put("told.csv", rows_of(
+            self.json_run(2), header="trace,span,parent,host,name,kind,start_ns,end_ns"))
+        for verb, more in (("check", ()), ("clocks", ()), ("correct", ("-o", self.folder / "x.csv")),
+                           ("info", ())):
+            out = run(verb, guessed, *more)[1]
+            self.assertIn("trace is traceId", " ".join(out.split()), verb)
+            self.assertIn("start in ns", " ".join(out.split()), verb)
+            self.assertIn("--columns", out)
+        self.assertNotIn("--columns", run("check", told)[1])
+
+    def test_columns_that_are_none_are_refused_in_one_sentence(self):
+        source = self.json_run()
+        rows = self.put("rows.csv", rows_of(source))
+        other = self.put("other.csv", "t,s,h,b,e\n1,1,a,5,6\n")
+        spans = next(source.iterdir())
+        archive = self.made("synth", "--format=otf2", "archive")
+        empty = self.folder / "empty"
+        empty.mkdir()
+        cases = (
+            (rows, "trace=x", "column x: there is no such column"),
+            (rows, "trace=traceId,span=traceId", "--columns names traceId twice"),
+            (rows, "trace=traceId,trace=spanId", "--columns names trace twice"),
+            (rows, "node=host", '"node=host" names no column'),
+            (rows, "trace", '"trace" names no column'),
+            (rows, "start=start[min]", "column start[min]: there is no such column"),
+            (other, "trace=t,span=s,end=e", "column start: the column is missing"),
+            (other, "trace=t,span=s,start=b,end=e", "unit of its numbers is unknown"),
+            (spans, "trace=traceId", "--columns is for tables of spans in CSV"),
+            (source, "trace=traceId", "--columns is for tables of spans in CSV"),
+            (archive, "trace=traceId", "--columns is for tables of spans in CSV"),
+            (empty, "trace=traceId", "--columns is for tables of spans in CSV"),
+        )
+        for path, columns, sentence in cases:
+            with self.subTest(columns=columns, path=path.name):
+                code, out, err = run("check", path, "--columns", columns)
+                self.assertEqual((code, out), (2, ""), err)
+                self.assertIn(sentence, " ".join(err.split()))
+        code, _, err = run("check", "-", "--columns", "trace=x", stdin=rows.read_bytes())
+        self.assertEqual(code, 2)
+        self.assertIn("standard input, line 1, column x: there is no such column", err)
+        self.made("summarise", rows, "part.edges")
+        code, _, err = run("fit", self.folder / "part.edges", "-o", self.folder / "clocks",
+                           "--columns", "trace=x")
+        self.assertEqual(code, 2)
+        self.assertIn("these are summaries", " ".join(err.split()))
 
     def test_hosts_in_files_of_their_own(self):
         plain = rows_of(self.json_run()).replace("kind,", "words,").splitlines(keepends=True)

@@ -50,6 +50,7 @@ class Distort : public Verb {
     declare_clocks(set);
     set.group("OPTIONS");
     add_max_unpacked(set, options_.max_unpacked_bytes);
+    add_columns(set, options_.columns);
     common_.declare(set, "");
   }
 

@@ -68,7 +68,7 @@ Result<DistortReport> sim::distort(const formats::Paths& paths, const std::files
   const OutputRule rule = engine::output_rule(paths, options.force);
   TRY(formats::check_output(paths, output, rule));
   TRY_ASSIGN(const std::unique_ptr<formats::Source> source,
-             formats::open(paths, options.threads, options.max_unpacked_bytes));
+             formats::open(paths, options.threads, {options.max_unpacked_bytes, options.columns}));
   TRY(source->check_writable(WriteMode::rewrite, false));
   trace::Workers workers(options.threads);
   CheckOptions check;

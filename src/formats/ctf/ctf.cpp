@@ -13,9 +13,11 @@
 
 #include <fmt/format.h>
 
+#include "base/counters.hpp"
 #include "base/file.hpp"
-#include "base/flat_map.hpp"
+#include "base/file_stamp.hpp"
 #include "base/link.hpp"
+#include "base/name_table.hpp"
 #include "base/try.hpp"
 #include "formats/ctf/lines.hpp"
 #include "formats/ctf/match.hpp"
@@ -35,18 +37,8 @@ constexpr double k_us = 1000;  ///< ns
 /// Deepest trace that is looked for: relayd names HOST/SESSION/ust/uid/1000/64-bit/metadata.
 constexpr int k_most_depth = 6;
 
-/// A file below a folder that the user named.
-struct InputFile {
-  std::size_t root = 0;  ///< position of the folder
-  fs::path path;         ///< relative to it
-  std::uint64_t size = 0;
-  fs::file_time_type changed;
-
-  friend auto operator<=>(const InputFile& a, const InputFile& b) {
-    return std::tie(a.root, a.path) <=> std::tie(b.root, b.path);
-  }
-  friend bool operator==(const InputFile&, const InputFile&) = default;
-};
+/// Files below the folders that the user named: the folder's position, and the path in it.
+using InputFiles = std::map<std::pair<std::size_t, fs::path>, FileStamp>;
 
 /// A trace: a folder with metadata.
 struct OneTrace {
@@ -56,26 +48,22 @@ struct OneTrace {
   std::vector<std::uint32_t> clocks;  ///< per clock of the trace its position in the run
 };
 
-/// All files below the roots, in order, but marks of results. Links to folders are not followed.
-Result<std::vector<InputFile>> files_below(std::span<const fs::path> roots) {
-  std::vector<InputFile> files;
+/// All files below the roots, but marks of results. Links to folders are not followed.
+Result<InputFiles> files_below(std::span<const fs::path> roots) {
+  InputFiles files;
   for (std::size_t r = 0; r < roots.size(); ++r) {
     std::error_code error;
     fs::recursive_directory_iterator it(roots[r], error);
     for (; !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
       std::error_code unknown;
       if (!it->is_regular_file(unknown) || it->path().filename() == k_folder_mark) continue;
-      files.push_back({.root = r,
-                       .path = it->path().lexically_relative(roots[r]),
-                       .size = it->file_size(unknown),
-                       .changed = it->last_write_time(unknown)});
+      files.emplace(std::pair(r, it->path().lexically_relative(roots[r])), stamp_of(it->path()));
     }
     if (error) {
       return fail(ErrorKind::input,
                   fmt::format("cannot read {}: {}", roots[r].string(), error.message()));
     }
   }
-  std::ranges::sort(files, std::less<>());
   return files;
 }
 
@@ -102,15 +90,22 @@ Result<std::vector<fs::path>> real_paths(std::span<const fs::path> roots) {
                           inside->string(), std::next(inside)->string()));
 }
 
-class Run;
-Result<std::unique_ptr<Run>> read_run(std::vector<fs::path> roots, std::vector<Rule> rules);
-
 class Run : public formats::Recording {
  public:
-  Run(std::vector<fs::path> roots, std::vector<Rule> rules)
-      : roots_(std::move(roots)), rules_(std::move(rules)) {}
-
-  Result<void> prepare();
+  static Result<std::unique_ptr<Run>> read(std::vector<fs::path> roots, std::vector<Rule> rules) {
+    auto run = std::make_unique<Run>();
+    run->roots_ = std::move(roots);
+    run->rules_ = std::move(rules);
+    TRY_ASSIGN(run->files, real_paths(run->roots_));
+    TRY_ASSIGN(run->inputs_, files_below(run->roots_));
+    run->clocks.name = run->roots_.front().string();
+    run->format = "CTF traces";
+    run->words = {.single = "message", .written = "copy"};
+    run->has_overlay = run->has_lines_only = true;
+    TRY(run->read_traces());
+    run->groups.emplace_back("traces", run->traces_.size());
+    return run;
+  }
 
   [[nodiscard]] Result<void> write(const fs::path& folder,
                                    std::span<const ClockMap> maps) const override {
@@ -121,93 +116,126 @@ class Run : public formats::Recording {
   [[nodiscard]] Result<LinkCounts> write_overlay(const fs::path& folder,
                                                  const fs::path& final_folder,
                                                  std::span<const ClockMap> maps,
-                                                 LinkKind kind) const override;
+                                                 LinkKind kind) const override {
+    LinkCounts links{};
+    TRY(write_files(
+        folder, maps,
+        [&](const fs::path& from, const fs::path& to, const fs::path& inside) -> Result<void> {
+          TRY_ASSIGN(const LinkKind made, link_file(from, to, final_folder / inside, kind));
+          ++links.at(static_cast<std::size_t>(made));
+          return {};
+        }));
+    return links;
+  }
   [[nodiscard]] Result<std::unique_ptr<formats::Recording>> read_back(
-      const fs::path& folder, std::span<const ClockMap>) const override;
+      const fs::path& folder, std::span<const ClockMap>) const override {
+    std::vector<fs::path> copies;
+    for (std::size_t r = 0; r < roots_.size(); ++r) copies.push_back(root_in(folder, r));
+    TRY_ASSIGN(std::unique_ptr<Run> written, read(std::move(copies), rules_));
+    if (written->events == events && written->calls == calls &&
+        std::ranges::equal(written->list.cause_clock, list.cause_clock)) {
+      return written;
+    }
+    return fail(
+        ErrorKind::output,
+        "the corrected traces do not hold the messages of the original; they were not kept; "
+        "write to another disk");
+  }
   [[nodiscard]] formats::ConstantShifts whole_shifts(WriteMode mode, const trace::Trace& trace,
                                                      std::span<const ClockMap> maps) const override;
   [[nodiscard]] std::uint64_t latest_stamp() const override { return std::uint64_t{1} << 62; }
-  [[nodiscard]] Result<formats::EventTimes> event_times() const override;
-  [[nodiscard]] Result<std::vector<std::uint64_t>> event_hashes(std::size_t file) const override;
+
+  [[nodiscard]] Result<formats::EventTimes> event_times() const override {
+    formats::EventTimes times;
+    times.of_clock.resize(clocks.clocks.size());
+    times.files.resize(roots_.size());
+    TRY(read_again([&](const Event& event, const OneTrace& one) -> Result<void> {
+      times.of_clock[one.clocks[event.clock]].emplace_back(event.time, !event.ends.empty());
+      times.files[one.root].add(event.contents);
+      return {};
+    }));
+    return times;
+  }
+  [[nodiscard]] Result<std::vector<std::uint64_t>> event_hashes(std::size_t file) const override {
+    std::vector<std::uint64_t> hashes;
+    TRY(read_again([&](const Event& event, const OneTrace& one) -> Result<void> {
+      if (one.root == file) hashes.push_back(event.contents);
+      return {};
+    }));
+    return hashes;
+  }
+  /// Events have no length. Their rows are streams, one of each processor.
   [[nodiscard]] Result<void> for_each_work(
-      const std::function<Result<void>(const formats::Work&)>& see) const override;
+      const std::function<Result<void>(const formats::Work&)>& see) const override {
+    return read_again([&](const Event& event, const OneTrace& one) {
+      const std::string row = (one.path / event.stream).string();
+      return see({.clock = one.clocks[event.clock],
+                  .begin = event.time,
+                  .end = event.time,
+                  .name = event.name,
+                  .row = row});
+    });
+  }
 
  private:
   /// Writes a file that is no metadata: path in the original, in the copy, and its final folder.
   using WriteFile = std::function<Result<void>(const fs::path&, const fs::path&, const fs::path&)>;
-  /// Sees an event, its clock in the run, and its trace.
-  using SeeEvent = std::function<Result<void>(const Event&, std::uint32_t, const OneTrace&)>;
 
   Result<void> read_traces();
+  Result<void> read_one(OneTrace& one, std::vector<MessageEnd>& ends);
   std::uint32_t clock_of(const OneTrace& one, const ClockClass& clock);
-  void add_messages(std::vector<Sighting> ends);
-  void name_contents();
-  void warn_of_events();
+  void add_messages(std::vector<MessageEnd> ends);
   [[nodiscard]] Result<void> write_files(const fs::path& folder, std::span<const ClockMap> maps,
                                          const WriteFile& write_file) const;
   [[nodiscard]] Result<void> write_metadata(const fs::path& from, const fs::path& to,
                                             const OneTrace& one,
                                             std::span<const ClockMap> maps) const;
-  [[nodiscard]] tl::unexpected<Error> changed() const {
-    return fail(ErrorKind::input,
-                fmt::format("{} has changed while it was read", roots_.front().string()));
+  [[nodiscard]] Result<void> check_unchanged() const {
+    TRY_ASSIGN(const InputFiles now, files_below(roots_));
+    return now == inputs_ ? Result<void>() : formats::has_changed(roots_.front(), false);
   }
-  [[nodiscard]] Result<void> check_unchanged() const;
-  [[nodiscard]] Result<void> read_again(const SeeEvent& see) const;
+  /// Shows all events and their traces.
+  [[nodiscard]] Result<void> read_again(
+      const std::function<Result<void>(const Event&, const OneTrace&)>& see) const {
+    TRY(check_unchanged());
+    for (const OneTrace& one : traces_) {
+      TRY(read_trace(roots_[one.root] / one.path, rules_, true,
+                     [&](const Event& event) -> Result<void> {
+                       if (event.clock < one.clocks.size()) return see(event, one);
+                       return formats::has_changed(roots_.front(), false);
+                     }));
+    }
+    return {};
+  }
   /// Folder of a root in a copy.
   [[nodiscard]] fs::path root_in(const fs::path& folder, std::size_t root) const {
     return roots_.size() == 1 ? folder : folder / files[root].filename();
   }
-  [[nodiscard]] Span span_of(std::uint32_t clock) const {
-    const std::optional<StampRange>& range = clocks.clocks[clock].events;
-    return range ? Span{range->first, range->last} : Span{};
+  [[nodiscard]] StampRange span_of(std::uint32_t clock) const {
+    return clocks.clocks[clock].events.value_or(StampRange());
   }
 
   std::vector<fs::path> roots_;
   std::vector<Rule> rules_;
-  std::vector<InputFile> inputs_;
+  InputFiles inputs_;
   std::vector<OneTrace> traces_;
-  std::vector<ClockClass> classes_;               ///< per clock that of its first trace
-  std::map<std::string, std::uint32_t> by_name_;  ///< clocks by what identifies them
+  std::vector<ClockClass> classes_;  ///< per clock that of its first trace
+  NameTable identities_;             ///< per clock what identifies it
 };
 
-Result<void> Run::prepare() {
-  TRY_ASSIGN(files, real_paths(roots_));
-  TRY_ASSIGN(inputs_, files_below(roots_));
-  for (const InputFile& file : inputs_) {
-    bytes += file.size;
-    if (file.path.filename() == k_metadata_name && is_metadata(roots_[file.root] / file.path)) {
-      traces_.push_back(
-          {.root = file.root, .path = file.path.parent_path(), .facts = {}, .clocks = {}});
-    }
-  }
-  TRY(read_traces());
-  name_contents();
-  warn_of_events();
-  return {};
-}
-
 Result<void> Run::read_traces() {
-  std::vector<Sighting> ends;
-  for (OneTrace& one : traces_) {
-    const std::size_t first = ends.size();
-    const auto see = [&](const Event& event) -> Result<void> {
-      for (const MessageEnd& end : event.ends) {
-        ends.push_back({.end = end, .clock = event.clock, .time = event.time});
-      }
-      return {};
-    };
-    TRY(check_metadata(roots_[one.root] / one.path / k_metadata_name));
-    TRY_ASSIGN(one.facts, read_trace(roots_[one.root] / one.path, rules_, false, see));
-    for (std::size_t c = 0; c < one.facts.clocks.size(); ++c) {
-      one.clocks.push_back(clock_of(one, one.facts.clocks[c]));
-      const std::optional<StampRange>& own = one.facts.spans[c];
-      std::optional<StampRange>& all = clocks.clocks[one.clocks[c]].events;
-      if (!all || !own) all = own ? own : all;
-      if (own) all = {std::min(all->first, own->first), std::max(all->last, own->last)};
-    }
-    for (std::size_t i = first; i < ends.size(); ++i) ends[i].clock = one.clocks[ends[i].clock];
+  std::vector<MessageEnd> ends;
+  std::uint64_t without_clock = 0, out_of_range = 0, discarded = 0;
+  for (const auto& [place, file] : inputs_) {
+    const auto& [root, path] = place;
+    bytes += static_cast<std::uint64_t>(file.size);
+    if (path.filename() != k_metadata_name || !is_metadata(roots_[root] / path)) continue;
+    OneTrace& one = traces_.emplace_back(OneTrace{root, path.parent_path(), {}, {}});
+    TRY(read_one(one, ends));
     events += one.facts.events;
+    without_clock += one.facts.without_clock;
+    out_of_range += one.facts.out_of_range;
+    discarded += one.facts.discarded;
   }
   if (events == 0) {
     return fail(
@@ -217,33 +245,62 @@ Result<void> Run::read_traces() {
                     roots_.front().string()));
   }
   add_messages(std::move(ends));
+  const auto warn = [&](std::uint64_t count, const char* what) {
+    if (count == 0) return;
+    warnings.push_back(fmt::format("{} {} {}", count, count == 1 ? "event" : "events", what));
+  };
+  warn(without_clock, "of streams without a clock: these have no time and do not count");
+  warn(out_of_range, "before the origin of the clock or after 2^62 ns: these do not count");
+  warn(discarded,
+       "lost by the tracer, as it says: where a send or receive is missing, its message does not "
+       "count; larger buffers help (lttng enable-channel --subbuf-size)");
+  return {};
+}
+
+Result<void> Run::read_one(OneTrace& one, std::vector<MessageEnd>& ends) {
+  const std::size_t first = ends.size();
+  const fs::path folder = roots_[one.root] / one.path;
+  TRY(check_metadata(folder / k_metadata_name));
+  TRY_ASSIGN(one.facts, read_trace(folder, rules_, false, [&](const Event& event) -> Result<void> {
+               ends.insert(ends.end(), event.ends.begin(), event.ends.end());
+               return {};
+             }));
+  for (std::size_t c = 0; c < one.facts.clocks.size(); ++c) {
+    one.clocks.push_back(clock_of(one, one.facts.clocks[c]));
+    const StampRange& own = one.facts.spans[c];
+    if (own.first > own.last) continue;
+    std::optional<StampRange>& all = clocks.clocks[one.clocks[c]].events;
+    if (!all) all = own;
+    all = {std::min(all->first, own.first), std::max(all->last, own.last)};
+  }
+  for (std::size_t i = first; i < ends.size(); ++i) ends[i].clock = one.clocks[ends[i].clock];
   return {};
 }
 
 /// A clock is known by its uuid, else by its host and name, else it is one of the trace alone.
 std::uint32_t Run::clock_of(const OneTrace& one, const ClockClass& clock) {
   const std::string& host = one.facts.hostname;
-  const std::string key =
+  const std::uint32_t number = identities_.number(
       !clock.uuid.empty() ? "uuid " + clock.uuid
       : !host.empty()     ? fmt::format("host {}/{}", host, clock.name)
-                          : fmt::format("trace {}/{}/{}", one.root, one.path.string(), clock.name);
-  const auto [at, is_new] =
-      by_name_.try_emplace(key, static_cast<std::uint32_t>(clocks.clocks.size()));
-  if (!is_new) return at->second;
-  std::string name = !host.empty() ? host : !one.path.empty() ? one.path.string() : clock.name;
-  const auto is_taken = [&](const std::string& text) {
-    return std::ranges::find(clocks.clocks, text, &Clock::name) != clocks.clocks.end();
+                          : fmt::format("trace {}/{}/{}", one.root, one.path.string(), clock.name));
+  if (number < classes_.size()) return number;
+  classes_.push_back(clock);
+  const std::string stem = !host.empty()       ? host
+                           : !one.path.empty() ? one.path.string()
+                                               : clock.name;
+  std::string name = stem;
+  const auto is_taken = [&] {
+    return std::ranges::find(clocks.clocks, name, &Clock::name) != clocks.clocks.end();
   };
-  const std::string stem = name;
-  for (int n = 2; is_taken(name); ++n) name = fmt::format("{} #{}", stem, n);
+  for (int n = 2; is_taken(); ++n) name = fmt::format("{} #{}", stem, n);
   constexpr std::uint64_t k_second = 1'000'000'000;
   clocks.clocks.push_back(
       {.name = name, .granule = clock.frequency < k_second ? k_second / clock.frequency : 0});
-  classes_.push_back(clock);
-  return at->second;
+  return number;
 }
 
-void Run::add_messages(std::vector<Sighting> ends) {
+void Run::add_messages(std::vector<MessageEnd> ends) {
   Messages messages = pair_ends(ends, rules_.size());
   const std::uint64_t total = messages.edges.size();
   set_refuted_aside(drop_refuted(messages.edges, ends), total, "events");
@@ -257,62 +314,23 @@ void Run::add_messages(std::vector<Sighting> ends) {
     if (paired > 0) message_kinds.emplace_back(rules_[r].name, paired);
   }
   calls = ends.size();
-  coverage.receives = messages.receives;
-  coverage.paired = messages.paired;
-  coverage.ambiguous = messages.ambiguous;
-  coverage.lost = messages.without_send;
-  for (const auto& [name, count] : {std::pair("receives_without_send", messages.without_send),
-                                    {"sends_without_receive", messages.without_receive}}) {
-    if (count > 0) unmatched.emplace_back(name, count);
-  }
-  for (const auto& [name, count] : {std::pair("messages_seen_twice", messages.ambiguous),
-                                    {"messages_in_a_host", messages.inside}}) {
-    if (count > 0) skipped.emplace_back(name, count);
-  }
-  if (list.cause_clock.empty() && messages.inside > 0) {
-    warnings.push_back(fmt::format(
-        "no message goes from one clock to another: {} of {} paired ones stay inside a clock; "
-        "traces have one clock if its uuid is the same, or, without a uuid, its name and their "
-        "hostname: where machines share these, they cannot be told apart",
-        messages.inside, messages.paired));
-  } else if (list.cause_clock.empty()) {
-    warnings.push_back(fmt::format(
-        "no message between two hosts is in these traces ({} {}): record net_dev_queue and "
-        "netif_receive_skb, or name events of your own with --match",
-        clocks.clocks.size(), clocks.clocks.size() == 1 ? "clock" : "clocks"));
-  }
-}
-
-void Run::name_contents() {
-  format = "CTF traces";
-  words = {.single = "message",
-           .receive = "receive",
-           .receives = "receives",
-           .violation = "the receive is earlier than the send",
-           .written = "copy"};
-  has_overlay = has_lines_only = true;
-  clocks.name = roots_.size() == 1
-                    ? roots_.front().string()
-                    : fmt::format("{} and {} more", roots_.front().string(), roots_.size() - 1);
-  groups.emplace_back("traces", traces_.size());
-}
-
-void Run::warn_of_events() {
-  std::uint64_t without_clock = 0, out_of_range = 0, discarded = 0;
-  for (const OneTrace& one : traces_) {
-    without_clock += one.facts.without_clock;
-    out_of_range += one.facts.out_of_range;
-    discarded += one.facts.discarded;
-  }
-  const auto warn = [&](std::uint64_t count, const char* what) {
-    if (count == 0) return;
-    warnings.push_back(fmt::format("{} {} {}", count, count == 1 ? "event" : "events", what));
-  };
-  warn(without_clock, "of streams without a clock: these have no time and do not count");
-  warn(out_of_range, "before the origin of the clock or after 2^62 ns: these do not count");
-  warn(discarded,
-       "lost by the tracer, as it says: where a send or receive is missing, its message does not "
-       "count; larger buffers help (lttng enable-channel --subbuf-size)");
+  coverage = messages.coverage;
+  unmatched = nonzero({{"receives_without_send", static_cast<std::int64_t>(coverage.lost)},
+                       {"sends_without_receive", messages.without_receive}});
+  skipped = nonzero({{"messages_seen_twice", static_cast<std::int64_t>(coverage.ambiguous)},
+                     {"messages_in_a_host", messages.inside}});
+  if (!list.cause_clock.empty()) return;
+  warnings.push_back(
+      messages.inside > 0
+          ? fmt::format(
+                "no message goes from one clock to another: {} of {} paired ones stay inside a "
+                "clock; traces have one clock if its uuid is the same, or, without a uuid, its "
+                "name and their hostname: where machines share these, they cannot be told apart",
+                messages.inside, coverage.paired)
+          : fmt::format("no message between two hosts is in these traces ({} {}): record "
+                        "net_dev_queue and netif_receive_skb, or name events of your own with "
+                        "--match",
+                        clocks.clocks.size(), clocks.clocks.size() == 1 ? "clock" : "clocks"));
 }
 
 formats::ConstantShifts Run::whole_shifts(WriteMode mode, const trace::Trace& trace,
@@ -323,7 +341,7 @@ formats::ConstantShifts Run::whole_shifts(WriteMode mode, const trace::Trace& tr
                                  .note = {}};
   std::int64_t most = 0;
   for (std::uint32_t c = 0; c < maps.size(); ++c) {
-    const Span span = span_of(c);
+    const StampRange span = span_of(c);
     if (!clocks.clocks[c].events || maps[c].is_identity()) continue;
     const ClockClass& clock = classes_[c];
     result.maps[c] = map_between(clock, retimed(clock, line_of(maps[c], span), span), span);
@@ -343,31 +361,26 @@ formats::ConstantShifts Run::whole_shifts(WriteMode mode, const trace::Trace& tr
   return result;
 }
 
-Result<void> Run::check_unchanged() const {
-  TRY_ASSIGN(const std::vector<InputFile> now, files_below(roots_));
-  return now == inputs_ ? Result<void>() : changed();
-}
-
 Result<void> Run::write_files(const fs::path& folder, std::span<const ClockMap> maps,
                               const WriteFile& write_file) const {
   TRY(check_unchanged());
   std::map<std::pair<std::size_t, fs::path>, const OneTrace*> trace_at;
   for (const OneTrace& one : traces_) trace_at[{one.root, one.path}] = &one;
-  for (const InputFile& file : inputs_) {
-    const fs::path from = roots_[file.root] / file.path;
-    const fs::path to = root_in(folder, file.root) / file.path;
+  for (const auto& [place, stamp] : inputs_) {
+    const auto& [root, path] = place;
+    const fs::path from = roots_[root] / path, to = root_in(folder, root) / path;
     std::error_code error;
     fs::create_directories(to.parent_path(), error);
     if (error) {
       return fail(ErrorKind::output,
                   fmt::format("cannot create {}: {}", to.parent_path().string(), error.message()));
     }
-    const auto found = trace_at.find({file.root, file.path.parent_path()});
-    if (found == trace_at.end() || file.path.filename() != k_metadata_name) {
-      TRY(write_file(from, to, root_in({}, file.root) / file.path.parent_path()));
-      continue;
+    const auto found = trace_at.find({root, path.parent_path()});
+    if (found != trace_at.end() && path.filename() == k_metadata_name) {
+      TRY(write_metadata(from, to, *found->second, maps));
+    } else {
+      TRY(write_file(from, to, root_in({}, root) / path.parent_path()));
     }
-    TRY(write_metadata(from, to, *found->second, maps));
   }
   return {};
 }
@@ -389,82 +402,6 @@ Result<void> Run::write_metadata(const fs::path& from, const fs::path& to, const
               fmt::format("{} does not name the clock of its time stamps, so that it cannot get "
                           "another offset",
                           from.string()));
-}
-
-Result<LinkCounts> Run::write_overlay(const fs::path& folder, const fs::path& final_folder,
-                                      std::span<const ClockMap> maps, LinkKind kind) const {
-  LinkCounts links{};
-  TRY(write_files(
-      folder, maps,
-      [&](const fs::path& from, const fs::path& to, const fs::path& inside) -> Result<void> {
-        TRY_ASSIGN(const LinkKind made, link_file(from, to, final_folder / inside, kind));
-        ++links.at(static_cast<std::size_t>(made));
-        return {};
-      }));
-  return links;
-}
-
-Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folder,
-                                                           std::span<const ClockMap>) const {
-  std::vector<fs::path> copies;
-  for (std::size_t r = 0; r < roots_.size(); ++r) copies.push_back(root_in(folder, r));
-  TRY_ASSIGN(std::unique_ptr<Run> written, read_run(std::move(copies), rules_));
-  if (written->events == events && written->calls == calls &&
-      std::ranges::equal(written->list.cause_clock, list.cause_clock)) {
-    return written;
-  }
-  return fail(ErrorKind::output,
-              "the corrected traces do not hold the messages of the original; they were not kept; "
-              "write to another disk");
-}
-
-Result<void> Run::read_again(const SeeEvent& see) const {
-  TRY(check_unchanged());
-  for (const OneTrace& one : traces_) {
-    const auto show = [&](const Event& event) -> Result<void> {
-      if (event.clock >= one.clocks.size()) return changed();
-      return see(event, one.clocks[event.clock], one);
-    };
-    TRY(read_trace(roots_[one.root] / one.path, rules_, true, show));
-  }
-  return {};
-}
-
-Result<formats::EventTimes> Run::event_times() const {
-  formats::EventTimes times;
-  times.of_clock.resize(clocks.clocks.size());
-  times.files.resize(roots_.size());
-  TRY(read_again([&](const Event& event, std::uint32_t clock, const OneTrace& one) -> Result<void> {
-    times.of_clock[clock].emplace_back(event.time, !event.ends.empty());
-    times.files[one.root].add(event.contents);
-    return {};
-  }));
-  return times;
-}
-
-Result<std::vector<std::uint64_t>> Run::event_hashes(std::size_t file) const {
-  std::vector<std::uint64_t> hashes;
-  TRY(read_again([&](const Event& event, std::uint32_t, const OneTrace& one) -> Result<void> {
-    if (one.root == file) hashes.push_back(event.contents);
-    return {};
-  }));
-  return hashes;
-}
-
-/// Events have no length. Their rows are streams, one of each processor.
-Result<void> Run::for_each_work(
-    const std::function<Result<void>(const formats::Work&)>& see) const {
-  return read_again([&](const Event& event, std::uint32_t clock, const OneTrace& one) {
-    const std::string row = (one.path / event.stream).string();
-    return see(
-        {.clock = clock, .begin = event.time, .end = event.time, .name = event.name, .row = row});
-  });
-}
-
-Result<std::unique_ptr<Run>> read_run(std::vector<fs::path> roots, std::vector<Rule> rules) {
-  auto run = std::make_unique<Run>(std::move(roots), std::move(rules));
-  TRY(run->prepare());
-  return run;
 }
 
 }  // namespace
@@ -495,7 +432,7 @@ Result<std::unique_ptr<formats::Recording>> read(std::span<const fs::path> folde
   for (const fs::path& folder : folders) {
     roots.push_back(folder.has_filename() ? folder : folder.parent_path());  // without a slash
   }
-  return read_run(std::move(roots), std::move(rules));
+  return Run::read(std::move(roots), std::move(rules));
 }
 
 }  // namespace entrain::ctf

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/ctf/decode.hpp"
-
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <memory>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+
+#include "base/fnv.hpp"
+#include "base/text_hash.hpp"
+#include "formats/ctf/wire.hpp"
 
 #ifdef ENTRAIN_HAS_BABELTRACE2
 #include <babeltrace2/babeltrace.h>
@@ -21,57 +23,16 @@ namespace fs = std::filesystem;
 
 namespace {
 
-void fail_with(Wire& wire, ErrorKind kind, std::string_view sentence) {
-  wire.put(Record::failed);
-  wire.put(static_cast<std::uint64_t>(kind));
-  wire.put(sentence);
-}
-
 #ifdef ENTRAIN_HAS_BABELTRACE2
 
 constexpr std::uint64_t k_latest_time = std::uint64_t{1} << 62;
+constexpr std::uint64_t k_most_open = 200;  ///< streams of a graph, each of which opens a file
 
-/// Gives a reference back.
-template <auto put>
-struct Put {
-  template <class T>
-  void operator()(T* object) const {
-    put(object);
-  }
-};
-template <class T, auto put>
-using Held = std::unique_ptr<T, Put<put>>;
+using Values = parts::FieldWriter;
 
-/// Adds all values of a field, as numbers of any width and texts.
-// NOLINTNEXTLINE(misc-no-recursion): as deep as the fields of the trace
-void add_field(const bt_field* field, Key& key) {
-  if (field == nullptr) return key.add(std::uint64_t{1});
-  const bt_field_class_type type = bt_field_get_class_type(field);
-  const auto is = [&](bt_field_class_type kind) { return bt_field_class_type_is(type, kind) != 0; };
-  if (is(BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER)) {
-    key.add(bt_field_integer_unsigned_get_value(field));
-  } else if (is(BT_FIELD_CLASS_TYPE_SIGNED_INTEGER)) {
-    key.add(static_cast<std::uint64_t>(bt_field_integer_signed_get_value(field)));
-  } else if (is(BT_FIELD_CLASS_TYPE_STRING)) {
-    key.add(std::string_view(bt_field_string_get_value(field), bt_field_string_get_length(field)));
-  } else if (is(BT_FIELD_CLASS_TYPE_SINGLE_PRECISION_REAL)) {
-    key.add(std::bit_cast<std::uint32_t>(bt_field_real_single_precision_get_value(field)));
-  } else if (is(BT_FIELD_CLASS_TYPE_DOUBLE_PRECISION_REAL)) {
-    key.add(std::bit_cast<std::uint64_t>(bt_field_real_double_precision_get_value(field)));
-  } else if (is(BT_FIELD_CLASS_TYPE_STRUCTURE)) {
-    const bt_field_class* const members = bt_field_borrow_class_const(field);
-    for (std::uint64_t i = 0; i < bt_field_class_structure_get_member_count(members); ++i) {
-      add_field(bt_field_structure_borrow_member_field_by_index_const(field, i), key);
-    }
-  } else if (is(BT_FIELD_CLASS_TYPE_ARRAY)) {
-    const std::uint64_t length = bt_field_array_get_length(field);
-    key.add(length);
-    for (std::uint64_t i = 0; i < length; ++i) {
-      add_field(bt_field_array_borrow_element_field_by_index_const(field, i), key);
-    }
-  } else if (is(BT_FIELD_CLASS_TYPE_VARIANT)) {
-    add_field(bt_field_variant_borrow_selected_option_field_const(field), key);
-  }
+Key key_of(Values& values) {
+  const std::string bytes = values.take();
+  return {text_hash(bytes), fnv1a(bytes)};
 }
 
 /// The field inside of variants.
@@ -81,6 +42,37 @@ const bt_field* inside(const bt_field* field) {
     field = bt_field_variant_borrow_selected_option_field_const(field);
   }
   return field;
+}
+
+/// Adds all values of a field, as numbers of any width and texts.
+// NOLINTNEXTLINE(misc-no-recursion): as deep as the fields of the trace
+void add_field(const bt_field* outer, Values& values) {
+  const bt_field* const field = inside(outer);
+  if (field == nullptr) return values(std::uint64_t{1});
+  const bt_field_class_type type = bt_field_get_class_type(field);
+  const auto is = [&](bt_field_class_type kind) { return bt_field_class_type_is(type, kind) != 0; };
+  if (is(BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER)) {
+    values(bt_field_integer_unsigned_get_value(field));
+  } else if (is(BT_FIELD_CLASS_TYPE_SIGNED_INTEGER)) {
+    values(static_cast<std::uint64_t>(bt_field_integer_signed_get_value(field)));
+  } else if (is(BT_FIELD_CLASS_TYPE_STRING)) {
+    values(std::string(bt_field_string_get_value(field), bt_field_string_get_length(field)));
+  } else if (is(BT_FIELD_CLASS_TYPE_SINGLE_PRECISION_REAL)) {
+    values(std::bit_cast<std::uint32_t>(bt_field_real_single_precision_get_value(field)));
+  } else if (is(BT_FIELD_CLASS_TYPE_DOUBLE_PRECISION_REAL)) {
+    values(std::bit_cast<std::uint64_t>(bt_field_real_double_precision_get_value(field)));
+  } else if (is(BT_FIELD_CLASS_TYPE_STRUCTURE)) {
+    const bt_field_class* const members = bt_field_borrow_class_const(field);
+    for (std::uint64_t i = 0; i < bt_field_class_structure_get_member_count(members); ++i) {
+      add_field(bt_field_structure_borrow_member_field_by_index_const(field, i), values);
+    }
+  } else if (is(BT_FIELD_CLASS_TYPE_ARRAY)) {
+    const std::uint64_t length = bt_field_array_get_length(field);
+    values(length);
+    for (std::uint64_t i = 0; i < length; ++i) {
+      add_field(bt_field_array_borrow_element_field_by_index_const(field, i), values);
+    }
+  }
 }
 
 /// A field of the event, or else of its contexts (thread, process).
@@ -111,43 +103,38 @@ std::string reason_of_library() {
   return reason;
 }
 
-/// The sink of a graph: takes all messages of a trace.
+/// The sink of all streams of a trace.
 class Sink {
  public:
-  Sink(std::span<const Rule> rules, bool all, Wire& wire) : rules_(rules), all_(all), wire_(wire) {}
+  Sink(std::span<const Rule> rules, bool all, const SendRecord& to)
+      : rules_(rules), all_(all), to_(to) {}
 
-  std::uint64_t ports = 0;
   TraceFacts facts;
 
-  /// Reads the streams one after the other, so that few files are open at a time.
-  bt_component_class_sink_consume_method_status consume(bt_self_component_sink* self) {
-    if (!iterator_) {
-      if (next_port_ == ports) return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_END;
-      bt_message_iterator* made = nullptr;
-      if (bt_message_iterator_create_from_sink_component(
-              self, bt_self_component_sink_borrow_input_port_by_index(self, next_port_++), &made) !=
-          BT_MESSAGE_ITERATOR_CREATE_FROM_SINK_COMPONENT_STATUS_OK) {
-        return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_ERROR;
+  /// Takes all messages of a stream at once.
+  static bt_graph_simple_sink_component_consume_func_status consume(bt_message_iterator* stream,
+                                                                    void* sink) {
+    for (;;) {
+      bt_message_array_const messages = nullptr;
+      std::uint64_t count = 0;
+      const auto status = bt_message_iterator_next(stream, &messages, &count);
+      if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_END) {
+        return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_END;
       }
-      iterator_.reset(made);
+      if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_OK) {
+        return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_ERROR;
+      }
+      for (std::uint64_t i = 0; i < count; ++i) {
+        static_cast<Sink*>(sink)->take(messages[i]);
+        bt_message_put_ref(messages[i]);
+      }
     }
-    bt_message_array_const messages = nullptr;
-    std::uint64_t count = 0;
-    const auto status = bt_message_iterator_next(iterator_.get(), &messages, &count);
-    if (status < 0) return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_ERROR;
-    if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_END) iterator_.reset();
-    for (std::uint64_t i = 0; i < count; ++i) {
-      take(messages[i]);
-      bt_message_put_ref(messages[i]);
-    }
-    return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_OK;
   }
 
  private:
   /// A class of events, and the rules whose sends and receives they may be.
   struct KnownClass {
-    std::uint64_t number = 0;
-    Key name;
+    std::string name;
     std::vector<std::pair<std::uint32_t, bool>> ends;
   };
 
@@ -166,9 +153,10 @@ class Sink {
 
   void take_stream(const bt_stream* stream) {
     const char* const path = bt_stream_get_name(stream);
-    wire_.put(Record::stream);
-    wire_.put(path != nullptr ? fs::path(path).filename().string()
-                              : fmt::format("stream {}", next_port_ - 1));
+    stream_ =
+        path != nullptr ? fs::path(path).filename().string() : fmt::format("stream {}", streams_);
+    ++streams_;
+    classes_.clear();  // those of another graph are gone
     const bt_value* const host = bt_trace_borrow_environment_entry_value_by_name_const(
         bt_stream_borrow_trace_const(stream), "hostname");
     if (host != nullptr && bt_value_is_string(host) != 0) {
@@ -180,7 +168,7 @@ class Sink {
     if (clock != nullptr) clock_ = number_of(clock);
   }
 
-  std::uint64_t number_of(const bt_clock_class* clock) {
+  std::uint32_t number_of(const bt_clock_class* clock) {
     ClockClass seen;
     if (const char* const name = bt_clock_class_get_name(clock)) seen.name = name;
     if (const std::uint8_t* const uuid = bt_clock_class_get_uuid(clock)) {
@@ -190,10 +178,10 @@ class Sink {
     seen.frequency = bt_clock_class_get_frequency(clock);
     bt_clock_class_get_offset(clock, &seen.offset_s, &seen.offset);
     const auto known = std::ranges::find(facts.clocks, seen.name, &ClockClass::name);
-    const auto number = static_cast<std::uint64_t>(known - facts.clocks.begin());
+    const auto number = static_cast<std::uint32_t>(known - facts.clocks.begin());
     if (known == facts.clocks.end()) {
       facts.clocks.push_back(std::move(seen));
-      facts.spans.emplace_back();
+      facts.spans.push_back(k_no_events);
     }
     return number;
   }
@@ -214,25 +202,23 @@ class Sink {
     }
     ++facts.events;
     const auto stamp = static_cast<std::uint64_t>(time);
-    std::optional<StampRange>& span = facts.spans[*clock_];
-    if (!span) span = {stamp, stamp};
-    span = {std::min(span->first, stamp), std::max(span->last, stamp)};
+    StampRange& span = facts.spans[*clock_];
+    span = {std::min(span.first, stamp), std::max(span.last, stamp)};
     const bt_event* const event = bt_message_event_borrow_event_const(message);
     const KnownClass& known = class_of(bt_event_borrow_class_const(event));
-    ends_.clear();
-    for (const auto& [rule, is_send] : known.ends) add_end(event, rule, is_send);
-    if (!all_ && ends_.empty()) return;
-    Key contents = known.name;
+    Event sent{.clock = *clock_, .time = stamp};
+    for (const auto& [rule, is_send] : known.ends) add_end(event, rule, is_send, sent);
     if (all_) {
-      add_field(bt_event_borrow_common_context_field_const(event), contents);
-      add_field(bt_event_borrow_specific_context_field_const(event), contents);
-      add_field(bt_event_borrow_payload_field_const(event), contents);
+      Values values;
+      values(known.name);
+      add_field(bt_event_borrow_common_context_field_const(event), values);
+      add_field(bt_event_borrow_specific_context_field_const(event), values);
+      add_field(bt_event_borrow_payload_field_const(event), values);
+      sent.contents = key_of(values).first;
+      sent.name = known.name;
+      sent.stream = stream_;
     }
-    wire_.put({static_cast<std::uint64_t>(Record::event), known.number, *clock_, stamp, contents.a,
-               ends_.size()});
-    for (const MessageEnd& end : ends_) {
-      wire_.put({end.key.a, end.key.b, end.rule, std::uint64_t{end.is_send}, end.place});
-    }
+    if (all_ || !sent.ends.empty()) send(to_, Record::event, std::move(sent));
   }
 
   const KnownClass& class_of(const bt_event_class* event_class) {
@@ -240,118 +226,77 @@ class Sink {
     KnownClass& known = at->second;
     if (!is_new) return known;
     const char* const text = bt_event_class_get_name(event_class);
-    const std::string name =
+    known.name =
         text != nullptr ? text : fmt::format("event {}", bt_event_class_get_id(event_class));
-    known.number = classes_.size() - 1;
-    known.name.add(std::string_view(name));
     for (std::uint32_t r = 0; r < rules_.size(); ++r) {
       for (const bool is_send : {true, false}) {
         const auto& events = (is_send ? rules_[r].send : rules_[r].receive).events;
-        if (std::ranges::count(events, name) > 0) known.ends.emplace_back(r, is_send);
+        if (std::ranges::count(events, known.name) > 0) known.ends.emplace_back(r, is_send);
       }
     }
-    wire_.put(Record::name);
-    wire_.put(name);
     return known;
   }
 
   /// Adds the event as an end of a message, if it has all fields.
-  void add_end(const bt_event* event, std::uint32_t number, bool is_send) {
+  void add_end(const bt_event* event, std::uint32_t number, bool is_send, Event& sent) const {
     const Rule& rule = rules_[number];
-    MessageEnd end{.key = {}, .rule = number, .is_send = is_send};
-    end.key.add(std::uint64_t{number});
+    Values key, place;
+    key(number);
     for (const FieldPath& path : (is_send ? rule.send : rule.receive).key) {
       const bt_field* const field = find(event, path);
       if (field == nullptr) return;
-      add_field(field, end.key);
+      add_field(field, key);
     }
-    Key place;
     if (!rule.place.empty()) add_field(find(event, rule.place), place);
-    end.place = place.a;
-    ends_.push_back(end);
+    sent.ends.push_back({.key = key_of(key),
+                         .rule = number,
+                         .is_send = is_send,
+                         .place = key_of(place).first,
+                         .clock = sent.clock,
+                         .time = sent.time});
   }
 
   std::span<const Rule> rules_;
   bool all_;
-  Wire& wire_;
-  Held<bt_message_iterator, bt_message_iterator_put_ref> iterator_;
-  std::uint64_t next_port_ = 0;
-  std::optional<std::uint64_t> clock_;  ///< of the stream
+  const SendRecord& to_;
+  std::uint64_t streams_ = 0;           ///< streams that have begun
+  std::string stream_;                  ///< name of the last one
+  std::optional<std::uint32_t> clock_;  ///< of the last one
   std::unordered_map<const bt_event_class*, KnownClass> classes_;
-  std::vector<MessageEnd> ends_;
 };
 
-bt_component_class_initialize_method_status begin_sink(bt_self_component_sink* self,
-                                                       bt_self_component_sink_configuration*,
-                                                       const bt_value*, void* data) {
-  bt_self_component_set_data(bt_self_component_sink_as_self_component(self), data);
-  for (std::uint64_t i = 0; i < static_cast<Sink*>(data)->ports; ++i) {
-    if (bt_self_component_sink_add_input_port(self, fmt::format("{}", i).c_str(), nullptr,
-                                              nullptr) != BT_SELF_COMPONENT_ADD_PORT_STATUS_OK) {
-      return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
-    }
-  }
-  return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
-}
-
-bt_component_class_sink_consume_method_status consume(bt_self_component_sink* self) {
-  void* const data = bt_self_component_get_data(bt_self_component_sink_as_self_component(self));
-  return static_cast<Sink*>(data)->consume(self);
-}
-
-bt_component_class_sink_graph_is_configured_method_status configured(bt_self_component_sink*) {
-  return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_OK;
-}
-
-/// Runs the graph that leads from the reader of CTF to the sink. False: the library has an error.
-bool run(const fs::path& folder, const bt_plugin* plugin, Sink& sink) {
+/// Runs a graph in which the sink takes the streams from `first` on, one after the other. Returns
+/// the number of all streams; empty: the library has an error.
+std::optional<std::uint64_t> run(const fs::path& folder, const bt_plugin* plugin,
+                                 std::uint64_t first, Sink& sink) {
   const bt_component_class_source* const reader =
       bt_plugin_borrow_source_component_class_by_name_const(plugin, "fs");
-  bt_component_class_sink* const taker = bt_component_class_sink_create("entrain", consume);
   bt_value* const parameters = bt_value_map_create();
   bt_graph* const graph = bt_graph_create(0);
   bt_value* inputs = nullptr;
   const bt_component_source* source = nullptr;
-  const bt_component_sink* end = nullptr;
   // Every status of success is 0.
-  if (reader == nullptr || taker == nullptr || parameters == nullptr || graph == nullptr ||
-      bt_component_class_sink_set_initialize_method(taker, begin_sink) != 0 ||
-      bt_component_class_sink_set_graph_is_configured_method(taker, configured) != 0 ||
+  if (reader == nullptr || parameters == nullptr || graph == nullptr ||
       bt_value_map_insert_empty_array_entry(parameters, "inputs", &inputs) != 0 ||
       bt_value_array_append_string_element(inputs, folder.c_str()) != 0 ||
       bt_graph_add_source_component(graph, reader, "trace", parameters, BT_LOGGING_LEVEL_NONE,
                                     &source) != 0) {
-    return false;
+    return {};
   }
-  sink.ports = bt_component_source_get_output_port_count(source);
-  if (sink.ports == 0) return true;
-  if (bt_graph_add_sink_component_with_initialize_method_data(
-          graph, taker, "entrain", nullptr, &sink, BT_LOGGING_LEVEL_NONE, &end) != 0) {
-    return false;
-  }
-  for (std::uint64_t i = 0; i < sink.ports; ++i) {
-    if (bt_graph_connect_ports(
+  const std::uint64_t streams = bt_component_source_get_output_port_count(source);
+  for (std::uint64_t i = first; i < std::min(streams, first + k_most_open); ++i) {
+    const bt_component_sink* end = nullptr;
+    if (bt_graph_add_simple_sink_component(graph, fmt::format("{}", i).c_str(), nullptr,
+                                           Sink::consume, nullptr, &sink, &end) != 0 ||
+        bt_graph_connect_ports(
             graph, bt_component_source_borrow_output_port_by_index_const(source, i),
-            bt_component_sink_borrow_input_port_by_index_const(end, i), nullptr) != 0) {
-      return false;
+            bt_component_sink_borrow_input_port_by_index_const(end, 0), nullptr) != 0) {
+      return {};
     }
   }
-  return bt_graph_run(graph) == 0;
-}
-
-void put_facts(const TraceFacts& facts, Wire& wire) {
-  wire.put(Record::facts);
-  wire.put(facts.hostname);
-  wire.put(facts.clocks.size());
-  for (std::size_t c = 0; c < facts.clocks.size(); ++c) {
-    const ClockClass& clock = facts.clocks[c];
-    wire.put(clock.name);
-    wire.put(clock.uuid);
-    const StampRange span = facts.spans[c].value_or(StampRange{1, 0});
-    wire.put({clock.frequency, static_cast<std::uint64_t>(clock.offset_s), clock.offset, span.first,
-              span.last});
-  }
-  wire.put({facts.events, facts.without_clock, facts.out_of_range, facts.discarded});
+  if (streams > first && bt_graph_run(graph) != 0) return {};
+  bt_graph_put_ref(graph);
+  return streams;
 }
 
 #endif
@@ -360,29 +305,36 @@ void put_facts(const TraceFacts& facts, Wire& wire) {
 
 #ifdef ENTRAIN_HAS_BABELTRACE2
 
-void decode(const fs::path& folder, std::span<const Rule> rules, bool all, Wire& wire) {
+void decode(const fs::path& folder, std::span<const Rule> rules, bool all, const SendRecord& to) {
   const bt_plugin* plugin = nullptr;
   // No folder of the user is searched for plugins: these would run here.
   bt_plugin_find("ctf", BT_FALSE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &plugin);
   if (plugin == nullptr) {
-    return fail_with(wire, ErrorKind::usage,
-                     "the CTF plugin of libbabeltrace2 is missing, which reads CTF traces (Debian: "
-                     "libbabeltrace2-0)");
+    return send(
+        to, Record::failed,
+        Error{ErrorKind::usage,
+              "the CTF plugin of libbabeltrace2 is missing, which reads CTF traces (Debian: "
+              "libbabeltrace2-0)"});
   }
-  Sink sink(rules, all, wire);
-  if (run(folder, plugin, sink)) return put_facts(sink.facts, wire);
-  fail_with(wire, ErrorKind::input,
-            fmt::format("libbabeltrace2 cannot read the CTF trace {}: {}", folder.string(),
-                        reason_of_library()));
+  Sink sink(rules, all, to);
+  std::optional<std::uint64_t> streams = 1;
+  for (std::uint64_t first = 0; streams && first < *streams; first += k_most_open) {
+    streams = run(folder, plugin, first, sink);
+  }
+  if (streams) return send(to, Record::facts, std::move(sink.facts));
+  send(to, Record::failed,
+       Error{ErrorKind::input, fmt::format("libbabeltrace2 cannot read the CTF trace {}: {}",
+                                           folder.string(), reason_of_library())});
 }
 
 #else
 
-void decode(const fs::path& folder, std::span<const Rule>, bool, Wire& wire) {
-  fail_with(wire, ErrorKind::usage,
-            fmt::format("{} is a CTF trace, and this entrain was built without libbabeltrace2, "
-                        "which reads them (Debian: libbabeltrace2-dev)",
-                        folder.string()));
+void decode(const fs::path& folder, std::span<const Rule>, bool, const SendRecord& to) {
+  send(to, Record::failed,
+       Error{ErrorKind::usage,
+             fmt::format("{} is a CTF trace, and this entrain was built without libbabeltrace2, "
+                         "which reads them (Debian: libbabeltrace2-dev)",
+                         folder.string())});
 }
 
 #endif

@@ -2,27 +2,21 @@
 #include "formats/ctf/lines.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
+#include "base/exact.hpp"
 #include "trace/straight_stamps.hpp"
 
 namespace entrain::ctf {
 
 namespace {
 
-__extension__ using Wide = __int128;
+using Wide = Int128;
 
-constexpr Wide k_ns = 1'000'000'000;  ///< per s
 constexpr Wide k_most_hz = ~std::uint64_t{0};
 constexpr std::uint64_t k_exact = std::uint64_t{1} << 53;
 
-Wide floor_of(Wide value, Wide divisor) {
-  const Wide quotient = value / divisor;
-  return value % divisor < 0 ? quotient - 1 : quotient;
-}
-
-Wide nearest(Wide value, Wide divisor) { return floor_of(value + divisor / 2, divisor); }
+Wide nearest(Wide value, Wide divisor) { return floor_div(value + divisor / 2, divisor); }
 
 /// The offsets of a clock as counts.
 Wide offset_of(const ClockClass& clock) {
@@ -31,10 +25,10 @@ Wide offset_of(const ClockClass& clock) {
 
 /// The count at which a clock shows a time, ns.
 Wide count_at(const ClockClass& clock, Wide time) {
-  return nearest(time * clock.frequency, k_ns) - offset_of(clock);
+  return nearest(time * clock.frequency, k_billion) - offset_of(clock);
 }
 
-ClockMap line_through(const Span& span, std::int64_t first, std::int64_t last) {
+ClockMap line_through(const StampRange& span, std::int64_t first, std::int64_t last) {
   if (span.first == span.last) return ClockMap().shifted(first);
   std::vector<ClockKnot> knots{{span.first, first}, {span.last, last}};
   return ClockMap::from_knots(std::move(knots)).value_or(ClockMap());
@@ -46,7 +40,7 @@ std::int64_t offset_at(const ClockMap& map, std::uint64_t stamp) {
 
 }  // namespace
 
-ClockMap line_of(const ClockMap& map, const Span& span) {
+ClockMap line_of(const ClockMap& map, const StampRange& span) {
   const ClockMap ends = line_through(span, offset_at(map, span.first), offset_at(map, span.last));
   std::int64_t least = 0, most = 0;
   for (const std::uint64_t stamp : trace::straight_stamps(span.first, span.last, {&map})) {
@@ -56,7 +50,7 @@ ClockMap line_of(const ClockMap& map, const Span& span) {
   return ends.shifted(least + (most - least) / 2);
 }
 
-ClockClass retimed(const ClockClass& clock, const ClockMap& map, const Span& span) {
+ClockClass retimed(const ClockClass& clock, const ClockMap& map, const StampRange& span) {
   const Wide first = map(span.first), last = map(span.last);
   const Wide length = Wide{span.last} - span.first, new_length = last - first;
   ClockClass result = clock;
@@ -65,11 +59,11 @@ ClockClass retimed(const ClockClass& clock, const ClockMap& map, const Span& spa
     result.frequency = static_cast<std::uint64_t>(std::clamp(frequency, Wide{1}, k_most_hz));
   }
   const Wide middle = Wide{span.first} + length / 2, new_middle = first + new_length / 2;
-  const Wide offset =
-      offset_of(clock) + nearest(new_middle * result.frequency - middle * clock.frequency, k_ns);
+  const Wide offset = offset_of(clock) +
+                      nearest(new_middle * result.frequency - middle * clock.frequency, k_billion);
   const Wide kept = offset - Wide{clock.offset_s} * result.frequency;
   if (kept < 0 || kept > k_most_hz) {
-    result.offset_s = static_cast<std::int64_t>(floor_of(offset, result.frequency));
+    result.offset_s = static_cast<std::int64_t>(floor_div(offset, result.frequency));
     result.offset = static_cast<std::uint64_t>(offset - Wide{result.offset_s} * result.frequency);
   } else {
     result.offset = static_cast<std::uint64_t>(kept);
@@ -77,10 +71,10 @@ ClockClass retimed(const ClockClass& clock, const ClockMap& map, const Span& spa
   return result;
 }
 
-ClockMap map_between(const ClockClass& clock, const ClockClass& retimed, const Span& span) {
+ClockMap map_between(const ClockClass& clock, const ClockClass& retimed, const StampRange& span) {
   const auto offset = [&](std::uint64_t stamp) {
     const Wide time =
-        floor_of((count_at(clock, stamp) + offset_of(retimed)) * k_ns, retimed.frequency);
+        floor_div((count_at(clock, stamp) + offset_of(retimed)) * k_billion, retimed.frequency);
     return static_cast<std::int64_t>(time - stamp);
   };
   return line_through(span, offset(span.first), offset(span.last));

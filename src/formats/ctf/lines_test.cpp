@@ -17,12 +17,12 @@ ClockClass monotonic() {
   return {.name = "monotonic", .uuid = "", .offset = k_begin - 12'345ULL * k_s};
 }
 
-ClockMap line(const Span& span, std::int64_t first, std::int64_t last) {
+ClockMap line(const StampRange& span, std::int64_t first, std::int64_t last) {
   return ClockMap::from_knots({{span.first, first}, {span.last, last}}).value();
 }
 
 TEST(lines, a_constant_is_exact_and_leaves_the_frequency) {
-  const Span span{k_begin, k_begin + 100 * k_s};
+  const StampRange span{k_begin, k_begin + 100 * k_s};
   for (const std::int64_t shift : std::initializer_list<std::int64_t>{-5'000'000'001, -1, 1, 7}) {
     const ClockClass after = retimed(monotonic(), ClockMap().shifted(shift), span);
     EXPECT_EQ(after.frequency, monotonic().frequency);
@@ -36,7 +36,7 @@ TEST(lines, a_constant_is_exact_and_leaves_the_frequency) {
 TEST(lines, a_slope_is_right_to_half_a_ppb_of_the_distance_from_the_middle) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 1000; ++i) {
-    const Span span{k_begin, k_begin + 1 + random() % (4000ULL * k_s)};
+    const StampRange span{k_begin, k_begin + 1 + random() % (4000ULL * k_s)};
     const auto within = [&](std::int64_t most) {
       return static_cast<std::int64_t>(random() % (2 * most)) - most;
     };
@@ -60,7 +60,7 @@ TEST(lines, clocks_of_any_frequency_are_right_to_a_count) {
   for (const std::uint64_t frequency : {1ULL, 1'000ULL, 1'000'000'000ULL, 2'400'000'000ULL}) {
     const ClockClass clock{
         .name = "c", .uuid = "", .frequency = frequency, .offset_s = 1'600'000'000};
-    const Span span{k_begin, k_begin + 100 * k_s};
+    const StampRange span{k_begin, k_begin + 100 * k_s};
     const ClockMap map = ClockMap().shifted(-3 * k_s - 5);
     const ClockClass after = retimed(clock, map, span);
     EXPECT_EQ(after.frequency, frequency);
@@ -82,7 +82,7 @@ TEST(lines, far_clocks_do_not_overflow) {
   for (const std::uint64_t frequency : {std::uint64_t{1}, std::uint64_t{k_s}, ~std::uint64_t{0}}) {
     for (const std::int64_t seconds : {INT64_C(-9'223'372'036), INT64_C(9'223'372'036)}) {
       const ClockClass clock{.name = "c", .uuid = "", .frequency = frequency, .offset_s = seconds};
-      const Span span{k_far - 1000, k_far};
+      const StampRange span{k_far - 1000, k_far};
       const ClockClass after = retimed(clock, ClockMap().shifted(-1000), span);
       EXPECT_EQ(after.frequency, frequency);
     }
@@ -91,7 +91,7 @@ TEST(lines, far_clocks_do_not_overflow) {
 
 TEST(lines, the_frequency_stays_where_readers_would_round) {
   const ClockClass epoch{.name = "c", .uuid = ""};  // counts since 1970
-  const Span span{k_begin, k_begin + 100 * k_s};
+  const StampRange span{k_begin, k_begin + 100 * k_s};
   EXPECT_EQ(retimed(epoch, line(span, 0, 1'000'000), span).frequency, epoch.frequency);
   EXPECT_NE(retimed(monotonic(), line(span, 0, 1'000'000), span).frequency, epoch.frequency);
 }

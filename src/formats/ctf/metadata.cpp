@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cstring>
 #include <map>
@@ -14,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/file.hpp"
+#include "base/trimmed.hpp"
 #include "base/try.hpp"
 
 namespace entrain::ctf {
@@ -27,112 +27,80 @@ constexpr std::uint32_t k_packet_magic = 0x75d11d57;
 constexpr std::size_t k_header = 37;  ///< bytes of the header of a packet
 constexpr std::size_t k_content_at = 24, k_size_at = 28;
 
-/// Replaces text from `begin` to `end`.
-struct Edit {
-  std::size_t begin = 0, end = 0;
-  std::string text;
-};
+/// The text of TSDL, the language of metadata, with blanks for comments and for what is in quotes:
+/// every sign that is left has its place, and its meaning.
+std::string code_of(std::string text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view rest = std::string_view(text).substr(at);
+    std::size_t begin = 0, end = 1;  // of what becomes blank
+    const bool is_quoted = rest[0] == '"' || rest[0] == '\'';
+    if (rest.starts_with("/*")) {
+      end = rest.find("*/", 2);
+      end = end == std::string_view::npos ? rest.size() : end + 2;
+    } else if (rest.starts_with("//")) {
+      end = std::min(rest.find('\n'), rest.size());
+    } else {
+      begin = 1;
+      while (is_quoted && end < rest.size() && rest[end] != rest[0])
+        end += rest[end] == '\\' ? 2 : 1;
+      end = std::min(end, rest.size());
+    }
+    std::fill(text.data() + at + begin, text.data() + at + end, ' ');
+    at += end + (is_quoted ? 1 : 0);
+  }
+  return text;
+}
 
-/// Tokens of TSDL, the language of metadata: words, numbers, strings, and single signs.
-class Tokens {
+constexpr std::string_view k_of_words =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
+
+/// The members of a clock by name: "freq = 1000;". Views of the code.
+class ClockBlock {
  public:
-  explicit Tokens(std::string_view text) : text_(text) {}
-
-  /// The next one; empty at the end.
-  std::string_view next() {
-    skip_space();
-    begin_ = at_;
-    if (at_ == text_.size()) return {};
-    const char first = text_[at_++];
-    if (first == '"' || first == '\'') {
-      skip_quoted(first);
-    } else if (is_word(first)) {
-      while (at_ < text_.size() && is_word(text_[at_])) ++at_;
+  /// Reads what is between the braces. False: it is none.
+  bool read(std::string_view code) {
+    end_ = code.data() + code.size();
+    for (; code.find(';') != std::string_view::npos; code.remove_prefix(code.find(';') + 1)) {
+      const std::string_view member = code.substr(0, code.find(';'));
+      const std::size_t equals = std::min(member.find('='), member.size());
+      const std::string_view key = trimmed(member.substr(0, equals));
+      if (key.empty() || equals == member.size()) return false;
+      members_[key] = trimmed(member.substr(equals + 1));
     }
-    return text_.substr(begin_, at_ - begin_);
+    return trimmed(code).empty();
   }
-  /// Positions of the token.
-  [[nodiscard]] std::size_t begin() const { return begin_; }
-  [[nodiscard]] std::size_t end() const { return at_; }
-
- private:
-  static bool is_word(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-  }
-
-  void skip_space() {
-    while (at_ < text_.size()) {
-      const std::string_view rest = text_.substr(at_);
-      if (std::isspace(static_cast<unsigned char>(rest[0])) != 0) {
-        ++at_;
-      } else if (rest.starts_with("/*")) {
-        const std::size_t end = rest.find("*/", 2);
-        at_ = end == std::string_view::npos ? text_.size() : at_ + end + 2;
-      } else if (rest.starts_with("//")) {
-        at_ = std::min(text_.find('\n', at_), text_.size());
-      } else {
-        return;
-      }
-    }
-  }
-  void skip_quoted(char quote) {
-    while (at_ < text_.size() && text_[at_] != quote) at_ += text_[at_] == '\\' ? 2 : 1;
-    at_ = std::min(at_ + 1, text_.size());
-  }
-
-  std::string_view text_;
-  std::size_t begin_ = 0, at_ = 0;
-};
-
-/// The members of a clock by name, each with the place of its value: "freq = 1000;".
-struct ClockBlock {
-  std::map<std::string, std::pair<std::size_t, std::size_t>, std::less<>> members;
-  std::size_t end = 0;  ///< place of its closing brace
-
-  /// Reads the block behind its brace. False: it is none.
-  bool read(Tokens& tokens) {
-    for (;;) {
-      const std::string key(tokens.next());
-      end = tokens.begin();
-      if (key == "}") return true;
-      if (key.empty() || tokens.next() != "=" || tokens.next().empty()) return false;
-      auto& [value, value_end] = members[key];
-      for (value = tokens.begin();;) {
-        value_end = tokens.end();
-        const std::string_view token = tokens.next();
-        if (token.empty()) return false;
-        if (token == ";") break;
-      }
-    }
-  }
-
-  [[nodiscard]] std::string_view value(std::string_view text, const char* key) const {
-    const auto found = members.find(key);
-    if (found == members.end()) return {};
-    return text.substr(found->second.first, found->second.second - found->second.first);
+  /// The value of a member; empty without it.
+  [[nodiscard]] std::string_view value(const char* key) const {
+    const auto found = members_.find(key);
+    return found == members_.end() ? std::string_view() : found->second;
   }
   /// Reads a decimal number, if there is one. False: it is none.
   template <class Number>
-  [[nodiscard]] bool take(std::string_view text, const char* key, Number& target) const {
-    if (!members.contains(key)) return true;
-    std::string_view digits = value(text, key);
-    while (!digits.empty() && std::strchr("uUlL", digits.back()) != nullptr)
-      digits.remove_suffix(1);
-    const auto [stop, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), target);
+  [[nodiscard]] bool take(const char* key, Number& target) const {
+    const auto found = members_.find(key);
+    if (found == members_.end()) return true;
+    std::string_view digits = found->second;
+    digits = digits.substr(0, digits.find_last_not_of("uUlL") + 1);
+    const char* const last = digits.data() + digits.size();
+    const auto [stop, error] = std::from_chars(digits.data(), last, target);
     const bool is_octal = digits.size() > 1 && digits.front() == '0';
-    return error == std::errc() && stop == digits.data() + digits.size() && !is_octal;
+    return error == std::errc() && stop == last && !is_octal;
   }
+  /// Notes what is to be written, by the place of what it replaces.
   template <class Number>
-  void set(const char* key, Number before, Number after, std::vector<Edit>& edits) const {
+  void set(const char* key, Number before, Number after,
+           std::map<const char*, std::pair<const char*, std::string>>& edits) const {
     if (before == after) return;
-    const auto found = members.find(key);
-    if (found == members.end()) {
-      edits.push_back({end, end, fmt::format("{} = {}; ", key, after)});
-    } else {
-      edits.push_back({found->second.first, found->second.second, fmt::format("{}", after)});
-    }
+    const auto found = members_.find(key);
+    const bool is_new = found == members_.end();
+    auto& [end, text] = edits[is_new ? end_ : found->second.data()];
+    end = is_new ? end_ : found->second.data() + found->second.size();
+    text += is_new ? fmt::format("{} = {}; ", key, after) : fmt::format("{}", after);
   }
+
+ private:
+  std::map<std::string_view, std::string_view> members_;
+  const char* end_ = nullptr;  ///< the closing brace
 };
 
 /// Metadata in packets: the text of all, and the header of the first one.
@@ -198,41 +166,47 @@ bool is_metadata(const fs::path& file) {
 
 std::optional<std::string> with_clocks(
     const std::string& text, const std::function<ClockClass(const ClockClass&)>& retimed) {
-  std::string result;
-  std::size_t copied = 0;
-  Tokens tokens(text);
+  const std::string code = code_of(text);
+  std::map<const char*, std::pair<const char*, std::string>> edits;
   int depth = 0;
-  bool is_clock = false;
-  for (std::string_view token = tokens.next(); !token.empty(); token = tokens.next()) {
-    if (token == "{" && is_clock && depth == 0) {
-      ClockBlock block;
-      if (!block.read(tokens)) return {};
-      ClockClass clock;
-      if (!block.take(text, "freq", clock.frequency) || clock.frequency == 0 ||
-          !block.take(text, "offset_s", clock.offset_s) ||
-          !block.take(text, "offset", clock.offset)) {
-        return {};
-      }
-      const std::string_view name = block.value(text, "name");
-      clock.name = name.size() > 1 && name.front() == '"' ? name.substr(1, name.size() - 2) : name;
-      const ClockClass after = retimed(clock);
-      std::vector<Edit> edits;
-      block.set("freq", clock.frequency, after.frequency, edits);
-      block.set("offset_s", clock.offset_s, after.offset_s, edits);
-      block.set("offset", clock.offset, after.offset, edits);
-      std::ranges::stable_sort(edits, {}, &Edit::begin);
-      for (const Edit& edit : edits) {
-        result += text.substr(copied, edit.begin - copied) + edit.text;
-        copied = edit.end;
-      }
-    } else if (token == "{") {
-      ++depth;
-    } else if (token == "}") {
-      --depth;
+  for (std::size_t at = 0, last = 0; (at = code.find_first_of("{}", last)) < code.size();) {
+    const std::string_view before = trimmed(std::string_view(code).substr(last, at - last));
+    const bool is_clock = code[at] == '{' && depth == 0 &&
+                          before.substr(before.find_last_not_of(k_of_words) + 1) == "clock";
+    last = at + 1;
+    depth += code[at] == '{' ? 1 : -1;
+    if (!is_clock) continue;
+    const std::size_t end = code.find('}', last);
+    ClockBlock block;
+    ClockClass clock;
+    if (end == std::string::npos || !block.read(std::string_view(code).substr(last, end - last)) ||
+        !block.take("freq", clock.frequency) || clock.frequency == 0 ||
+        !block.take("offset_s", clock.offset_s) || !block.take("offset", clock.offset)) {
+      return {};
     }
-    is_clock = token == "clock";
+    if (const std::string_view name = block.value("name"); !name.empty()) {
+      const auto place = static_cast<std::size_t>(name.data() - code.data());
+      clock.name = text.substr(place, name.size());
+      if (clock.name.starts_with('"')) clock.name = clock.name.substr(1, name.size() - 2);
+    }
+    const ClockClass after = retimed(clock);
+    block.set("freq", clock.frequency, after.frequency, edits);
+    block.set("offset_s", clock.offset_s, after.offset_s, edits);
+    block.set("offset", clock.offset, after.offset, edits);
   }
-  return result + text.substr(copied);
+  std::string result;
+  const char* copied = code.data();
+  const auto copy_to = [&](const char* end) {
+    result.append(text, static_cast<std::size_t>(copied - code.data()),
+                  static_cast<std::size_t>(end - copied));
+  };
+  for (const auto& [begin, edit] : edits) {
+    copy_to(begin);
+    result += edit.second;
+    copied = edit.first;
+  }
+  copy_to(code.data() + code.size());
+  return result;
 }
 
 Result<void> check_metadata(const fs::path& file) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/ctf/rules.hpp"
 
-#include <array>
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -30,13 +30,9 @@ std::vector<FieldPath> paths_of(std::string_view fields) {
 }
 
 bool is_complete(const RuleEnd& end) {
-  if (end.events.empty() || end.events.front().empty()) return false;
-  for (const FieldPath& path : end.key) {
-    for (const std::string& name : path) {
-      if (name.empty()) return false;
-    }
-  }
-  return !end.key.empty();
+  const auto is_whole = [](const FieldPath& path) { return std::ranges::count(path, "") == 0; };
+  return !end.events.empty() && !end.events.front().empty() &&
+         std::ranges::all_of(end.key, is_whole);
 }
 
 /// "NAME:FIELDS"
@@ -54,30 +50,28 @@ constexpr std::string_view k_packet_fields =
     "network_header.transport_header.ack_seq+network_header.transport_header.flags+"
     "network_header.transport_header.window_size+";
 
-std::vector<Rule> make_known_rules() {
-  std::vector<Rule> rules{{.name = "TCP packets of sockets",
-                           .send = {{"inet_sock_local_out"}, paths_of(k_socket_fields)},
-                           .receive = {{"inet_sock_local_in"}, paths_of(k_socket_fields)}},
-                          {.name = "ROS 2 messages",
-                           .send = {{"ros2:rmw_publish"}, {{"timestamp"}}},
-                           .receive = {{"ros2:rmw_take"}, {{"source_timestamp"}}},
-                           .place = {"rmw_subscription_handle"}}};
-  // A packet that is sent again has another id (IPv4); IPv6 has none.
-  for (const auto& [name, last] : {std::pair("TCP packets over IPv4", "network_header.id"),
-                                   {"TCP packets over IPv6", "network_header.flow_lbl"}}) {
-    const auto key = paths_of(std::string(k_packet_fields) + last);
-    rules.push_back({.name = name,
-                     .send = {{"net_dev_queue"}, key},
-                     .receive = {{"netif_receive_skb", "net_if_receive_skb"}, key},
-                     .place = {"name"}});
-  }
-  return rules;
+/// `last`: the field that tells packets apart that are sent again.
+Rule packets(const char* name, const char* last) {
+  const auto key = paths_of(std::string(k_packet_fields) + last);
+  return {.name = name,
+          .send = {{"net_dev_queue"}, key},
+          .receive = {{"netif_receive_skb", "net_if_receive_skb"}, key},
+          .place = {"name"}};
 }
 
 }  // namespace
 
 std::span<const Rule> known_rules() {
-  static const std::vector<Rule> rules = make_known_rules();
+  static const std::vector<Rule> rules{
+      {.name = "TCP packets of sockets",
+       .send = {{"inet_sock_local_out"}, paths_of(k_socket_fields)},
+       .receive = {{"inet_sock_local_in"}, paths_of(k_socket_fields)}},
+      {.name = "ROS 2 messages",
+       .send = end_of("ros2:rmw_publish:timestamp"),
+       .receive = end_of("ros2:rmw_take:source_timestamp"),
+       .place = {"rmw_subscription_handle"}},
+      packets("TCP packets over IPv4", "network_header.id"),
+      packets("TCP packets over IPv6", "network_header.flow_lbl")};  // has no id
   return rules;
 }
 

@@ -1,66 +1,79 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
-#include <cstdio>
-#include <initializer_list>
+#include <filesystem>
+#include <span>
 #include <string>
-#include <string_view>
 
+#include <entrain/error.hpp>
+
+#include "base/isolated.hpp"
+#include "formats/ctf/reader.hpp"
+#include "formats/parts/fields.hpp"
+
+/// What a process that reads a trace sends (base/isolated.hpp).
 namespace entrain::ctf {
 
-/// Kinds of records that a process which reads a trace sends.
-enum class Record : std::uint64_t {
-  nothing,  ///< the process has ended
-  failed,   ///< ErrorKind and sentence
-  stream,   ///< name of the stream of the events that follow
-  name,     ///< name of a class of events; these are numbered in order from 0
-  event,    ///< class, clock, time, contents, number of ends, and these
-  facts,    ///< the last one: TraceFacts
-};
+/// First field of a record.
+enum class Record : std::uint8_t { failed, event, facts };  ///< an Error, Event or TraceFacts
 
-/// Numbers and texts on their way through a pipe, of which it owns an end.
-class Wire {
- public:
-  Wire(int descriptor, const char* mode) : file_(::fdopen(descriptor, mode)) {}
-  Wire(const Wire&) = delete;
-  Wire& operator=(const Wire&) = delete;
-  ~Wire() { close(); }
-  void close() {
-    if (file_ != nullptr) std::fclose(file_);
-    file_ = nullptr;
-  }
+template <class Fields>
+void visit(Fields& fields, Error& error) {
+  fields(error.kind);
+  fields(error.message);
+}
 
-  void put(std::uint64_t number) { put({number}); }
-  void put(std::initializer_list<std::uint64_t> numbers) {
-    std::fwrite(numbers.begin(), sizeof(std::uint64_t), numbers.size(), file_);
-  }
-  void put(Record record) { put(static_cast<std::uint64_t>(record)); }
-  void put(std::string_view text) {
-    put(text.size());
-    std::fwrite(text.data(), 1, text.size(), file_);
-  }
+template <class Fields>
+void visit(Fields& fields, Event& event) {
+  fields(event.clock);
+  fields(event.time);
+  parts::list(fields, event.ends, [](Fields& inner, MessageEnd& end) {
+    inner.hash(end.key.first);
+    inner.hash(end.key.second);
+    inner(end.rule);
+    inner(end.is_send);
+    inner.hash(end.place);
+    inner(end.clock);
+    inner(end.time);
+  });
+  fields.hash(event.contents);
+  fields(event.name);
+  fields(event.stream);
+}
 
-  /// The next numbers; zeros at the end.
-  template <std::size_t count>
-  std::array<std::uint64_t, count> numbers() {
-    std::array<std::uint64_t, count> numbers{};
-    if (std::fread(numbers.data(), sizeof(std::uint64_t), count, file_) != count) return {};
-    return numbers;
-  }
-  std::uint64_t number() { return numbers<1>()[0]; }
-  Record record() { return static_cast<Record>(number()); }
-  std::string text() {
-    constexpr std::uint64_t k_most = std::uint64_t{1} << 20;
-    std::string text(std::min(number(), k_most), '\0');
-    text.resize(std::fread(text.data(), 1, text.size(), file_));
-    return text;
-  }
+template <class Fields>
+void visit(Fields& fields, TraceFacts& facts) {
+  fields(facts.hostname);
+  parts::list(fields, facts.clocks, [](Fields& inner, ClockClass& clock) {
+    inner(clock.name);
+    inner(clock.uuid);
+    inner(clock.frequency);
+    inner(clock.offset_s);
+    inner(clock.offset);
+  });
+  parts::list(fields, facts.spans, [](Fields& inner, StampRange& span) {
+    inner(span.first);
+    inner(span.last);
+  });
+  fields(facts.events);
+  fields(facts.without_clock);
+  fields(facts.out_of_range);
+  fields(facts.discarded);
+}
 
- private:
-  std::FILE* file_;
-};
+template <class Value>
+void send(const SendRecord& send_record, Record record, Value value) {
+  parts::FieldWriter fields;
+  fields(record);
+  visit(fields, value);
+  send_record(fields.take());
+}
+
+/// Reads a trace by libbabeltrace2, and sends its events and facts. For a process of its own: the
+/// library ends a process in which it finds a mistake of its own, and some damaged traces show
+/// such.
+void decode(const std::filesystem::path& folder, std::span<const Rule> rules, bool all,
+            const SendRecord& to);
 
 }  // namespace entrain::ctf

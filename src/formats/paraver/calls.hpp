@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,20 +30,11 @@ inline constexpr std::uint64_t communicator = 50'100'004;  ///< value: its id
 /// Value of type::other for MPI_Init.
 inline constexpr std::uint64_t k_init = 31;
 
-/// Who waits for whom in a collective.
-enum class Shape : std::uint8_t {
-  all,        ///< each waits for all
-  from_root,  ///< all wait for the root
-  to_root,    ///< the root waits for all
-  scan,       ///< each waits for lower ranks
-  sparse,     ///< each waits for some that no event names
-  none,       ///< nobody waits in the call, or nobody knows
-};
-
 struct Operation {
-  std::uint64_t value = 0;     ///< value of type::collective
-  const char* name = "Other";  ///< nonblocking ones, and those that are not known
-  Shape shape = Shape::none;
+  std::uint64_t value = 0;         ///< value of type::collective
+  const char* name = "Other";      ///< nonblocking ones, and those that are not known
+  std::optional<EdgeKind> kind{};  ///< empty: nobody waits in the call, or nobody knows for whom
+  bool is_sparse = false;          ///< each waits for some that no event names
 };
 const Operation& operation_of(std::uint64_t value);
 

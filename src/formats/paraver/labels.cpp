@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-#include "base/file.hpp"
+#include "base/trimmed.hpp"
 #include "base/utf8.hpp"
 #include "formats/json/packing.hpp"
 #include "formats/paraver/calls.hpp"
@@ -17,13 +17,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view k_blanks = " \t\r";
-  const std::size_t first = text.find_first_not_of(k_blanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(k_blanks) - first + 1);
-}
-
 /// True for a text that reports can show.
 bool is_name(std::string_view text) {
   return !text.empty() && is_utf8(text) &&
@@ -33,7 +26,6 @@ bool is_name(std::string_view text) {
 /// Calls `see(line)` for the lines of a file, without blanks at their ends.
 template <class See>
 void for_each_line_of(const fs::path& path, const See& see) {
-  if (!file_exists(path)) return;
   static_cast<void>(for_each_line(path, 0, [&](std::string_view line) -> Result<void> {
     see(trimmed(line));
     return {};

@@ -35,24 +35,19 @@ class Run : public formats::Recording {
  public:
   explicit Run(Trace trace) : trace_(std::move(trace)), labels_(read_labels(trace_.path)) {
     instances_ = pair_calls(trace_.calls);
-    const std::uint64_t total = instances_.members.size();
-    set_refuted_aside(drop_refuted(instances_, trace_.calls), total, "calls");
+    set_refuted_aside(drop_refuted(instances_, trace_.calls), instances_.members.size(), "calls");
     format = "Paraver";
-    words.written = "copy";
-    words.receive = "message";
-    words.receives = "messages";
+    words = {.receive = "message", .receives = "messages", .written = "copy"};
     clocks.name = trace_.path.string();
     clocks.resolution_hz = trace_.header.resolution_hz;
     bytes = trace_.facts.bytes;
     list = std::move(trace_.messages);
     files.push_back(trace_.path);
     for (const char* ending : {".pcf", ".row"}) {
-      const fs::path beside = sidecar(trace_.path, ending);
-      if (file_exists(beside)) files.push_back(beside);
+      if (file_exists(sidecar(trace_.path, ending))) files.push_back(sidecar(trace_.path, ending));
     }
     add_clocks();
-    const WithoutEdges without = add_edges(trace_.calls, instances_, trace_.header, list);
-    count(without);
+    count(add_edges(trace_.calls, instances_, trace_.header, list));
     warn();
   }
 
@@ -89,177 +84,167 @@ class Run : public formats::Recording {
     return collectives_of(trace_.calls, instances_, trace_.header);
   }
 
-  [[nodiscard]] Result<formats::EventTimes> event_times() const override;
-  [[nodiscard]] Result<std::vector<std::uint64_t>> event_hashes(std::size_t file) const override;
+  /// The times of a clock, those of received messages last, by the clocks of their senders: new
+  /// times change the order of records of several clocks.
+  [[nodiscard]] Result<formats::EventTimes> event_times() const override {
+    using Received = std::pair<std::uint32_t, formats::EventTime>;  // clock of the sender
+    formats::EventTimes times;
+    times.of_clock.resize(clocks.clocks.size());
+    times.files.resize(files.size());
+    std::vector<std::vector<Received>> received(clocks.clocks.size());
+    TRY(for_each_record(trace_, [&](const Record& record) -> Result<void> {
+      const bool is_call = record.kind == Kind::event && is_collective(record);
+      const bool is_message = record.kind == Kind::message;
+      const std::span<const RecordTime> all = record.times();
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        const formats::EventTime one(all[i].time, is_message ? i == 0 || i == 3 : is_call);
+        if (is_message && i > 1) {
+          received[all[i].clock].emplace_back(all.front().clock, one);
+        } else {
+          times.of_clock[all[i].clock].push_back(one);
+        }
+      }
+      return {};
+    }));
+    for (std::size_t c = 0; c < received.size(); ++c) {
+      std::ranges::stable_sort(received[c], {}, &Received::first);
+      for (const Received& one : received[c]) times.of_clock[c].push_back(one.second);
+    }
+    TRY_ASSIGN(const std::vector<std::uint64_t> hashes, event_hashes(0));
+    for (const std::uint64_t hash : hashes) times.files[0].add(hash);
+    return times;
+  }
+
+  /// By clocks, each in order of its records.
+  [[nodiscard]] Result<std::vector<std::uint64_t>> event_hashes(std::size_t file) const override {
+    std::vector<std::uint64_t> hashes;
+    if (file > 0) return hashes;
+    std::vector<std::vector<std::uint64_t>> of_clock(clocks.clocks.size());
+    TRY(for_each_record(trace_, [&](const Record& record) -> Result<void> {
+      of_clock[record.times().front().clock].push_back(record.hash());
+      return {};
+    }));
+    for (const auto& own : of_clock) hashes.insert(hashes.end(), own.begin(), own.end());
+    return hashes;
+  }
+
+  /// States, and calls of MPI that end.
   [[nodiscard]] Result<void> for_each_work(
-      const std::function<Result<void>(const formats::Work&)>& see) const override;
+      const std::function<Result<void>(const formats::Work&)>& see) const override {
+    using Pair = std::pair<std::uint64_t, std::uint64_t>;
+    std::map<Pair, Pair> open;  // by thread and type: begin and value
+    return for_each_record(trace_, [&](const Record& record) -> Result<void> {
+      const RecordTime& first = record.times().front();
+      const auto add = [&](std::uint64_t begin, std::uint64_t end,
+                           const std::string& name) -> Result<void> {
+        if (end < begin) return {};
+        return see({.clock = first.clock,
+                    .begin = begin,
+                    .end = end,
+                    .name = name,
+                    .row = row_of(record)});
+      };
+      if (record.kind == Kind::state) {
+        std::uint64_t value = 0;
+        if (!Cursor(record.rest).next(value)) return {};
+        return add(first.time, record.times().back().time, labels_.name(Labels::k_state, value));
+      }
+      if (record.kind != Kind::event) return {};
+      Result<void> done;
+      for_each_event(record, [&](std::uint64_t type, std::uint64_t value) {
+        if (type < type::first_call || type > type::last_call || !done) return;
+        const auto own = open.find({record.thread_key(), type});
+        if (own != open.end()) {
+          done = add(own->second.first, first.time, labels_.name(type, own->second.second));
+          open.erase(own);
+        }
+        if (value > 0) open[{record.thread_key(), type}] = {first.time, value};
+      });
+      return done;
+    });
+  }
 
  private:
-  void add_clocks();
-  void count(const WithoutEdges& without);
-  void warn();
+  void add_clocks() {
+    constexpr std::uint64_t k_ns_per_s = 1'000'000'000, k_ns_per_us = 1000;
+    const Header& header = trace_.header;
+    const std::set<std::string> names(labels_.nodes.begin(), labels_.nodes.end());
+    const bool are_named = header.nodes > 0 && names.size() == header.nodes &&
+                           !names.contains("") && labels_.nodes.size() == header.nodes;
+    for (std::uint32_t c = 0; c < header.clocks(); ++c) {
+      Clock clock;
+      clock.kind = ClockKind::wall;
+      clock.name = are_named          ? labels_.nodes[c]
+                   : header.nodes > 0 ? fmt::format("node {}", c + 1)
+                                      : "task " + header.tasks[c].name();
+      const ClockTimes& times = trace_.clocks[c];
+      if (times.count > 0) clock.events = StampRange{times.first, times.last};
+      clock.granule = header.resolution_hz == k_ns_per_s && trace_.whole_us ? k_ns_per_us : 1;
+      clocks.clocks.push_back(std::move(clock));
+      events += times.count;
+    }
+  }
+
+  void count(const WithoutEdges& without) {
+    std::map<std::string, std::uint64_t> kinds, per_group;
+    std::uint64_t endless = 0;
+    for (const Call& call : trace_.calls.all) {
+      ++kinds[operation_of(call.operation).name];
+      endless += call.end == Call::k_endless ? 1 : 0;
+      if (call.communicator == k_none) continue;
+      const Communicator& group = trace_.calls.communicators[call.communicator];
+      ++per_group[fmt::format("communicator {}", group.id)];
+      coverage.collective_calls += group.tasks.size() > 1 ? 1 : 0;
+    }
+    operations.assign(kinds.begin(), kinds.end());
+    groups.assign(per_group.begin(), per_group.end());
+    if (trace_.all_messages > 0) message_kinds = {{"message", trace_.all_messages}};
+    calls = 2 * trace_.all_messages + trace_.calls.all.size();
+    coverage.receives = coverage.paired = trace_.all_messages;
+    coverage.in_instances = without.with_edges;
+    coverage.alltoallv_skipped = without.sparse;
+    const auto count = [](std::uint64_t n) { return static_cast<std::int64_t>(n); };
+    unmatched = nonzero({{"collective_ends_without_begin", count(trace_.alone_ends)},
+                         {"calls_ambiguous", count(instances_.ambiguous)},
+                         {"calls_without_an_end", count(endless)},
+                         {"calls_without_a_communicator", count(instances_.without_group)}});
+    skipped = nonzero({{"calls_of_alltoallv", count(without.sparse)},
+                       {"calls_without_a_root", count(without.rootless)},
+                       {"calls_without_edges", count(without.others)},
+                       {"unread_lines", count(trace_.unread_lines)},
+                       {"unread_rests_of_events", count(trace_.unread_rests)},
+                       {"truncated_files", trace_.calls.is_cut ? 1 : 0}});
+  }
+
+  void warn() {
+    const std::string name = trace_.path.filename().string();
+    if (trace_.calls.is_cut) warn_of_cut(trace_.path);
+    if (trace_.unread_lines > 0) {
+      warnings.push_back(
+          fmt::format("{} holds lines that are no states, events or messages of its tasks: a copy "
+                      "holds them as they are; number: {}",
+                      name, trace_.unread_lines));
+    }
+    if (instances_.ambiguous > 0) {
+      warnings.push_back(fmt::format(
+          "which calls of collectives belong together cannot be told for {} of {}: tasks recorded "
+          "different ones, or several at once, or the trace is a part of a run; give the whole "
+          "trace",
+          instances_.ambiguous, trace_.calls.all.size()));
+    }
+    if (trace_.header.nodes == 0) {
+      notes.push_back(fmt::format("{} names no nodes: each task has a clock of its own", name));
+    }
+  }
+
   [[nodiscard]] std::string row_of(const Record& record) const {
-    const Task& task = trace_.header.tasks[record.task];
-    return fmt::format("{}.{}.{}", task.application + 1, task.number + 1, record.thread + 1);
+    return fmt::format("{}.{}", trace_.header.tasks[record.task].name(), record.thread + 1);
   }
 
   Trace trace_;  ///< its messages are in `list`
   Labels labels_;
   Instances instances_;
 };
-
-void Run::add_clocks() {
-  constexpr std::uint64_t k_ns_per_s = 1'000'000'000, k_ns_per_us = 1000;
-  const Header& header = trace_.header;
-  const std::set<std::string> names(labels_.nodes.begin(), labels_.nodes.end());
-  const bool are_named = header.nodes > 0 && names.size() == header.nodes && !names.contains("") &&
-                         labels_.nodes.size() == header.nodes;
-  for (std::uint32_t c = 0; c < header.clocks(); ++c) {
-    Clock clock;
-    clock.kind = ClockKind::wall;
-    if (are_named) {
-      clock.name = labels_.nodes[c];
-    } else if (header.nodes > 0) {
-      clock.name = fmt::format("node {}", c + 1);
-    } else {
-      const Task& task = header.tasks[c];
-      clock.name = fmt::format("task {}.{}", task.application + 1, task.number + 1);
-    }
-    const ClockTimes& times = trace_.clocks[c];
-    if (times.count > 0) clock.events = StampRange{times.first, times.last};
-    clock.granule = header.resolution_hz == k_ns_per_s && trace_.whole_us ? k_ns_per_us : 1;
-    clocks.clocks.push_back(std::move(clock));
-    events += times.count;
-  }
-}
-
-void Run::count(const WithoutEdges& without) {
-  std::map<std::string, std::uint64_t> kinds, per_group;
-  std::uint64_t endless = 0;
-  for (const Call& call : trace_.calls.all) {
-    ++kinds[operation_of(call.operation).name];
-    endless += call.end == Call::k_endless ? 1 : 0;
-    if (call.communicator == k_none) continue;
-    const Communicator& group = trace_.calls.communicators[call.communicator];
-    ++per_group[fmt::format("communicator {}", group.id)];
-    coverage.collective_calls += group.tasks.size() > 1 ? 1 : 0;
-  }
-  operations.assign(kinds.begin(), kinds.end());
-  groups.assign(per_group.begin(), per_group.end());
-  if (trace_.all_messages > 0) message_kinds.emplace_back("message", trace_.all_messages);
-  calls = 2 * trace_.all_messages + trace_.calls.all.size();
-  coverage.receives = coverage.paired = trace_.all_messages;
-  coverage.in_instances = without.with_edges;
-  coverage.alltoallv_skipped = without.sparse;
-  const auto count = [](std::uint64_t n) { return static_cast<std::int64_t>(n); };
-  unmatched = nonzero({{"collective_ends_without_begin", count(trace_.alone_ends)},
-                       {"calls_ambiguous", count(instances_.ambiguous)},
-                       {"calls_without_an_end", count(endless)},
-                       {"calls_without_a_communicator", count(instances_.without_group)}});
-  skipped = nonzero({{"calls_of_alltoallv", count(without.sparse)},
-                     {"calls_without_a_root", count(without.rootless)},
-                     {"calls_without_edges", count(without.others)},
-                     {"unread_lines", count(trace_.unread_lines)},
-                     {"unread_rests_of_events", count(trace_.unread_rests)},
-                     {"truncated_files", trace_.calls.is_cut ? 1 : 0}});
-}
-
-void Run::warn() {
-  const std::string name = trace_.path.filename().string();
-  if (trace_.calls.is_cut) warn_of_cut(trace_.path);
-  if (trace_.unread_lines > 0) {
-    warnings.push_back(
-        fmt::format("{} holds lines that are no states, events or messages of its tasks: a copy "
-                    "holds them as they are; number: {}",
-                    name, trace_.unread_lines));
-  }
-  if (instances_.ambiguous > 0) {
-    warnings.push_back(fmt::format(
-        "which calls of collectives belong together cannot be told for {} of {}: tasks recorded "
-        "different ones, or several at once, or the trace is a part of a run; give the whole trace",
-        instances_.ambiguous, trace_.calls.all.size()));
-  }
-  if (trace_.header.nodes == 0) {
-    notes.push_back(fmt::format("{} names no nodes: each task has a clock of its own", name));
-  }
-}
-
-/// The times of a clock, those of received messages last, by the clocks of their senders: new times
-/// change the order of records of several clocks.
-Result<formats::EventTimes> Run::event_times() const {
-  using Received = std::pair<std::uint32_t, formats::EventTime>;  // clock of the sender
-  formats::EventTimes times;
-  times.of_clock.resize(clocks.clocks.size());
-  times.files.resize(files.size());
-  std::vector<std::vector<Received>> received(clocks.clocks.size());
-  TRY(for_each_record(trace_, [&](const Record& record) -> Result<void> {
-    const bool is_call = record.kind == Kind::event && is_collective(record);
-    const bool is_message = record.kind == Kind::message;
-    const std::span<const RecordTime> all = record.times();
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const formats::EventTime one(all[i].time, is_message ? i == 0 || i == 3 : is_call);
-      if (is_message && i > 1) {
-        received[all[i].clock].emplace_back(all.front().clock, one);
-      } else {
-        times.of_clock[all[i].clock].push_back(one);
-      }
-    }
-    return {};
-  }));
-  for (std::size_t c = 0; c < received.size(); ++c) {
-    std::ranges::stable_sort(received[c], {}, &Received::first);
-    for (const Received& one : received[c]) times.of_clock[c].push_back(one.second);
-  }
-  TRY_ASSIGN(const std::vector<std::uint64_t> hashes, event_hashes(0));
-  for (const std::uint64_t hash : hashes) times.files[0].add(hash);
-  return times;
-}
-
-/// By clocks, each in order of its records.
-Result<std::vector<std::uint64_t>> Run::event_hashes(std::size_t file) const {
-  std::vector<std::uint64_t> hashes;
-  if (file > 0) return hashes;
-  std::vector<std::vector<std::uint64_t>> of_clock(clocks.clocks.size());
-  TRY(for_each_record(trace_, [&](const Record& record) -> Result<void> {
-    of_clock[record.times().front().clock].push_back(record.hash());
-    return {};
-  }));
-  for (const auto& own : of_clock) hashes.insert(hashes.end(), own.begin(), own.end());
-  return hashes;
-}
-
-/// States, and calls of MPI that end.
-Result<void> Run::for_each_work(
-    const std::function<Result<void>(const formats::Work&)>& see) const {
-  using Pair = std::pair<std::uint64_t, std::uint64_t>;
-  std::map<Pair, Pair> open;  // by thread and type: begin and value
-  return for_each_record(trace_, [&](const Record& record) -> Result<void> {
-    const RecordTime& first = record.times().front();
-    const auto add = [&](std::uint64_t begin, std::uint64_t end,
-                         const std::string& name) -> Result<void> {
-      if (end < begin) return {};
-      return see(
-          {.clock = first.clock, .begin = begin, .end = end, .name = name, .row = row_of(record)});
-    };
-    if (record.kind == Kind::state) {
-      std::uint64_t value = 0;
-      if (!Cursor(record.rest).next(value)) return {};
-      return add(first.time, record.times().back().time, labels_.name(Labels::k_state, value));
-    }
-    if (record.kind != Kind::event) return {};
-    Result<void> done;
-    for_each_event(record, [&](std::uint64_t type, std::uint64_t value) {
-      if (type < type::first_call || type > type::last_call || !done) return;
-      const auto own = open.find({record.thread_key(), type});
-      if (own != open.end()) {
-        done = add(own->second.first, first.time, labels_.name(type, own->second.second));
-        open.erase(own);
-      }
-      if (value > 0) open[{record.thread_key(), type}] = {first.time, value};
-    });
-    return done;
-  });
-}
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 #include "formats/paraver/records.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -12,10 +13,11 @@ namespace {
 /// Ticks per second of a unit; 0: unknown.
 std::uint64_t resolution_of(Cursor& cursor) {
   if (!cursor.sign('_')) return 1'000'000;
-  const bool is_ns = cursor.sign('n'), is_us = !is_ns && cursor.sign('u');
-  const bool is_ms = !is_ns && !is_us && cursor.sign('m');
-  if (!cursor.sign('s')) return 0;
-  return is_ns ? 1'000'000'000 : is_us ? 1'000'000 : is_ms ? 1000 : 1;
+  std::uint64_t hz = 1;
+  for (const auto& [sign, own] : {std::pair('n', 1'000'000'000), {'u', 1'000'000}, {'m', 1000}}) {
+    if (hz == 1 && cursor.sign(sign)) hz = static_cast<std::uint64_t>(own);
+  }
+  return cursor.sign('s') ? hz : 0;
 }
 
 /// A list as 2(4,4), or 2(4,4,) by Dimemas: its number, and as many numbers.
@@ -82,6 +84,26 @@ const char* read_header(std::string_view line, Header& header) {
   return read_tasks(cursor, header);
 }
 
+/// Reads `:cpu:application:task:thread`.
+bool read_place(Cursor& cursor, const Header& header, std::uint32_t& task, std::uint64_t& thread) {
+  std::uint64_t cpu = 0, application = 0, number = 0;
+  if (!cursor.next(cpu) || !cursor.next(application) || !cursor.next(number)) return false;
+  task = header.task(application, number);
+  return task != k_none && cursor.next(thread) && --thread < header.tasks[task].threads &&
+         thread < k_none;
+}
+
+/// Reads `:time`.
+bool read_time(Cursor& cursor, std::uint32_t clock, Record& record) {
+  RecordTime& one = record.all_times[record.count++];
+  if (!cursor.sign(':')) return false;
+  const std::string_view before = cursor.rest();
+  if (!cursor.number(one.time) || one.time > k_last_time) return false;
+  one.digits = before.substr(0, before.size() - cursor.rest().size());
+  one.clock = clock;
+  return true;
+}
+
 }  // namespace
 
 Result<Header> parse_header(std::string_view line, const std::filesystem::path& path) {
@@ -112,30 +134,6 @@ bool parse_communicator(std::string_view line, const Header& header, Communicato
   std::ranges::sort(sorted);
   return std::ranges::adjacent_find(sorted) == sorted.end();
 }
-
-namespace {
-
-/// Reads `:cpu:application:task:thread`.
-bool read_place(Cursor& cursor, const Header& header, std::uint32_t& task, std::uint64_t& thread) {
-  std::uint64_t cpu = 0, application = 0, number = 0;
-  if (!cursor.next(cpu) || !cursor.next(application) || !cursor.next(number)) return false;
-  task = header.task(application, number);
-  return task != k_none && cursor.next(thread) && --thread < header.tasks[task].threads &&
-         thread < k_none;
-}
-
-/// Reads `:time`.
-bool read_time(Cursor& cursor, std::uint32_t clock, Record& record) {
-  RecordTime& one = record.all_times[record.count++];
-  if (!cursor.sign(':')) return false;
-  const std::string_view before = cursor.rest();
-  if (!cursor.number(one.time) || one.time > k_last_time) return false;
-  one.digits = before.substr(0, before.size() - cursor.rest().size());
-  one.clock = clock;
-  return true;
-}
-
-}  // namespace
 
 bool Record::parse(std::string_view line, const Header& header) {
   if (line.empty() || line.front() < '1' || line.front() > '3') return false;

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <array>
+#include <charconv>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include <entrain/error.hpp>
 
@@ -28,15 +32,9 @@ class Cursor {
   explicit Cursor(std::string_view text) : at_(text.data()), end_(at_ + text.size()) {}
 
   [[nodiscard]] bool number(std::uint64_t& value) {
-    constexpr std::uint64_t k_tenth = ~std::uint64_t{0} / 10;
-    const char* const begin = at_;
-    value = 0;
-    for (; at_ != end_ && *at_ >= '0' && *at_ <= '9'; ++at_) {
-      const auto digit = static_cast<std::uint64_t>(*at_ - '0');
-      if (value > k_tenth || (value == k_tenth && digit > 5)) return false;
-      value = value * 10 + digit;
-    }
-    return at_ != begin;
+    const auto [end, error] = std::from_chars(at_, end_, value);
+    at_ = end;
+    return error == std::errc();
   }
   [[nodiscard]] bool sign(char wanted) {
     const bool is_there = at_ != end_ && *at_ == wanted;
@@ -60,6 +58,11 @@ struct Task {
   std::uint32_t number = 0;       ///< in its application, from 0
   std::uint32_t clock = 0;        ///< its node, from 0; its own position where tasks name none
   std::uint64_t threads = 0;
+
+  /// Both numbers from 1: "1.2".
+  [[nodiscard]] std::string name() const {
+    return fmt::format("{}.{}", application + 1, number + 1);
+  }
 };
 
 /// The first line of a trace.

@@ -13,18 +13,11 @@
 #include "base/flat_map.hpp"
 #include "base/record_sorter.hpp"
 #include "formats/json/text_file.hpp"
+#include "formats/recording.hpp"
 
 namespace entrain::paraver {
 
 namespace fs = std::filesystem;
-
-Result<void> for_each_line_again(const Trace& trace,
-                                 const std::function<Result<void>(std::string_view)>& see) {
-  TRY_ASSIGN(const TextFacts facts, for_each_line(trace.path, trace.max_unpacked, see));
-  if (facts.hash == trace.facts.hash && facts.bytes == trace.facts.bytes) return {};
-  return fail(ErrorKind::input,
-              fmt::format("{} has changed while it was read", trace.path.string()));
-}
 
 namespace {
 
@@ -155,30 +148,6 @@ class TraceReader {
   bool is_last_read_ = true;
 };
 
-}  // namespace
-
-Result<Trace> read_trace(const fs::path& path, std::uint64_t max_unpacked) {
-  Trace trace;
-  trace.path = path;
-  trace.max_unpacked = max_unpacked;
-  TraceReader reader(trace);
-  TRY_ASSIGN(trace.facts, for_each_line(path, max_unpacked,
-                                        [&](std::string_view line) { return reader.line(line); }));
-  if (trace.facts.bytes == 0) {
-    return fail(ErrorKind::input, fmt::format("{} is empty; write it again", path.string()));
-  }
-  reader.end();
-  if (std::ranges::all_of(trace.clocks, [](const auto& clock) { return clock.count == 0; })) {
-    return fail(ErrorKind::input,
-                fmt::format("{} holds no record of a state, an event or a message; give a trace "
-                            "that holds some",
-                            path.string()));
-  }
-  return trace;
-}
-
-namespace {
-
 /// Writes the records of a trace with other times.
 class TraceWriter {
  public:
@@ -195,11 +164,9 @@ class TraceWriter {
       if (trace.clocks[c].count == 0) continue;
       last = std::max(last, trace.clocks[c].last);
       origin_ = std::min(origin_, maps[c](trace.clocks[c].first));
+      end_ = std::max(end_, maps[c](trace.clocks[c].last));
     }
-    for (std::size_t c = 0; c < trace.clocks.size(); ++c) {
-      if (trace.clocks[c].count > 0) end_ = std::max(end_, new_time(trace.clocks[c].last, c));
-    }
-    if (trace.header.end > last) end_ += static_cast<std::int64_t>(trace.header.end - last);
+    end_ += static_cast<std::int64_t>(std::max(trace.header.end, last) - last) - origin_;
   }
 
   Result<void> line(std::string_view text) {
@@ -254,12 +221,39 @@ class TraceWriter {
   std::int64_t key_ = std::numeric_limits<std::int64_t>::min();
   std::uint64_t read_ = 0;   ///< bytes of the lines so far, with a line feed each
   std::int64_t origin_ = 0;  ///< new time at 0
-  std::int64_t end_ = 0;
+  std::int64_t end_ = std::numeric_limits<std::int64_t>::min();
   std::string header_, new_;
   Record record_;
 };
 
 }  // namespace
+
+Result<void> for_each_line_again(const Trace& trace,
+                                 const std::function<Result<void>(std::string_view)>& see) {
+  TRY_ASSIGN(const TextFacts facts, for_each_line(trace.path, trace.max_unpacked, see));
+  if (facts.hash == trace.facts.hash && facts.bytes == trace.facts.bytes) return {};
+  return formats::has_changed(trace.path, false);
+}
+
+Result<Trace> read_trace(const fs::path& path, std::uint64_t max_unpacked) {
+  Trace trace;
+  trace.path = path;
+  trace.max_unpacked = max_unpacked;
+  TraceReader reader(trace);
+  TRY_ASSIGN(trace.facts, for_each_line(path, max_unpacked,
+                                        [&](std::string_view line) { return reader.line(line); }));
+  if (trace.facts.bytes == 0) {
+    return fail(ErrorKind::input, fmt::format("{} is empty; write it again", path.string()));
+  }
+  reader.end();
+  if (std::ranges::all_of(trace.clocks, [](const auto& clock) { return clock.count == 0; })) {
+    return fail(ErrorKind::input,
+                fmt::format("{} holds no record of a state, an event or a message; give a trace "
+                            "that holds some",
+                            path.string()));
+  }
+  return trace;
+}
 
 Result<void> write_trace(const fs::path& to, const Trace& trace, std::span<const ClockMap> maps) {
   if (std::ranges::all_of(maps, [](const ClockMap& map) { return map.is_identity(); })) {

@@ -42,20 +42,22 @@ tl::unexpected<Error> missing(const fs::path& path) {
 
 /// True for a file that holds a trace in JSON, of Perfetto or of Paraver, or spans, by its name.
 /// Tables are judged by their contents: most are tables of something else.
-bool is_trace_file(const fs::path& path) {
-  if (is_table_name(path)) return spans::are_spans(path).value_or(false);
+bool is_trace_file(const fs::path& path, const std::string& columns) {
+  if (is_table_name(path)) return spans::are_spans(path, columns).value_or(false);
   return is_file_name(path) || paraver::is_trace_name(path);
 }
 
 /// The files of a trace in JSON, of Perfetto or of Paraver, or of spans: a file, or those of a
 /// folder that holds no OTF2 anchor, in order of their names. Empty: the path is to be read as an
 /// OTF2 archive.
-Result<std::vector<fs::path>> document_files(const fs::path& path) {
+Result<std::vector<fs::path>> document_files(const fs::path& path,
+                                             const std::string& columns = {}) {
   std::error_code error;
   if (!fs::is_directory(path, error)) {
     // The reader of archives reports what it cannot read.
-    const bool is_one = is_trace_file(path) || paraver::is_trace(path) ||
-                        kineto::holds_packets(path) || spans::are_spans(path).value_or(false);
+    const bool is_one = is_trace_file(path, columns) || paraver::is_trace(path) ||
+                        kineto::holds_packets(path) ||
+                        spans::are_spans(path, columns).value_or(false);
     return is_one ? std::vector<fs::path>{path} : std::vector<fs::path>{};
   }
   std::vector<fs::path> files;
@@ -64,7 +66,7 @@ Result<std::vector<fs::path>> document_files(const fs::path& path) {
     const fs::path name = it->path().filename();
     std::error_code unknown;
     if (name != kineto::k_manifest_name && !it->is_directory(unknown) &&
-        is_trace_file(it->path())) {
+        is_trace_file(it->path(), columns)) {
       files.push_back(it->path());
     }
   }
@@ -76,8 +78,8 @@ Result<std::vector<fs::path>> document_files(const fs::path& path) {
   return files;
 }
 
-Result<bool> may_be_document(const fs::path& file) {
-  TRY_ASSIGN(const bool are_spans, spans::are_spans(file));
+Result<bool> may_be_document(const fs::path& file, const std::string& columns) {
+  TRY_ASSIGN(const bool are_spans, spans::are_spans(file, columns));
   if (are_spans || paraver::is_trace(file)) return true;
   return kineto::may_be_trace(file);
 }
@@ -103,13 +105,14 @@ bool holds_ctf(const fs::path& path) {
 /// The files of a path, without those of a folder that hold something else; a note names these. If
 /// all do, all are kept: their reader says what is wrong. None of a folder of CTF traces; if some
 /// are traces, it is refused.
-Result<std::vector<fs::path>> chosen_files(const fs::path& path, std::vector<std::string>& notes) {
-  TRY_ASSIGN(std::vector<fs::path> files, document_files(path));
+Result<std::vector<fs::path>> chosen_files(const fs::path& path, std::vector<std::string>& notes,
+                                           const std::string& columns) {
+  TRY_ASSIGN(std::vector<fs::path> files, document_files(path, columns));
   const bool is_ctf = !files.empty() && holds_ctf(path);
   if (files.size() < 2 && !is_ctf) return files;
   std::vector<fs::path> chosen, others;
   for (const fs::path& file : files) {
-    TRY_ASSIGN(const bool is_chosen, may_be_document(file));
+    TRY_ASSIGN(const bool is_chosen, may_be_document(file, columns));
     (is_chosen ? chosen : others).push_back(file);
   }
   if (is_ctf && !chosen.empty()) {
@@ -125,8 +128,8 @@ Result<std::vector<fs::path>> chosen_files(const fs::path& path, std::vector<std
 }
 
 constexpr const char* k_no_span_table =
-    "is no table of spans, whose columns are trace, span, start, and end or duration; tables of "
-    "edges are for entrain align";
+    "is no table of spans, whose columns are trace, span, start, and end or duration (--columns "
+    "names others); tables of edges are for entrain align";
 
 /// Files that are packed or made for people, by the ends of their names, and what to do.
 constexpr std::array<std::pair<std::string_view, const char*>, 11> k_other_files{
@@ -169,18 +172,18 @@ bool is_paraver(const fs::path& file) {
 }
 
 /// Kind of a file, without opening it as a whole.
-Result<DocumentKind> kind_of(const fs::path& file) {
-  TRY_ASSIGN(const bool are_spans, spans::are_spans(file));
+Result<DocumentKind> kind_of(const fs::path& file, const std::string& columns) {
+  TRY_ASSIGN(const bool are_spans, spans::are_spans(file, columns));
   return are_spans          ? DocumentKind::spans
          : is_paraver(file) ? DocumentKind::paraver
                             : DocumentKind::trace;
 }
 
-bool holds_none(DocumentKind kind, const fs::path& file, std::uint64_t max_unpacked) {
+bool holds_none(DocumentKind kind, const fs::path& file, const ReadOptions& how) {
   std::error_code error;
   if (fs::file_size(file, error) == 0) return true;
-  return kind == DocumentKind::spans   ? spans::holds_none(file, max_unpacked)
-         : kind == DocumentKind::trace ? kineto::holds_none(file, max_unpacked)
+  return kind == DocumentKind::spans   ? spans::holds_none(file, how.max_unpacked, how.columns)
+         : kind == DocumentKind::trace ? kineto::holds_none(file, how.max_unpacked)
                                        : false;
 }
 
@@ -201,10 +204,10 @@ void leave_out(std::vector<fs::path>& files, const IsEmpty& is_empty,
 /// several traces of Paraver: each is one file, with labels beside it. `named`: paths that the user
 /// gave.
 Result<DocumentKind> choose_kind(std::vector<fs::path>& files, std::span<const fs::path> named,
-                                 std::vector<std::string>& notes, std::uint64_t max_unpacked) {
+                                 std::vector<std::string>& notes, const ReadOptions& how) {
   std::array<std::vector<fs::path>, k_kinds> of_kind;
   for (fs::path& file : files) {  // each file is looked at once: it may change meanwhile
-    TRY_ASSIGN(const DocumentKind kind, kind_of(file));
+    TRY_ASSIGN(const DocumentKind kind, kind_of(file, how.columns));
     of_kind.at(static_cast<std::size_t>(kind)).push_back(std::move(file));
   }
   const auto found = [&] {
@@ -217,7 +220,7 @@ Result<DocumentKind> choose_kind(std::vector<fs::path>& files, std::span<const f
     leave_out(
         of_kind.at(kind),
         [&](const fs::path& file) {
-          return holds_none(static_cast<DocumentKind>(kind), file, max_unpacked);
+          return holds_none(static_cast<DocumentKind>(kind), file, how);
         },
         notes);
   }
@@ -270,14 +273,36 @@ Result<std::unique_ptr<Source>> open_ctf(const Paths& paths, std::span<const std
   return recording;
 }
 
+/// Error for a path that is no table of spans with the columns that the user named. Where nothing
+/// else can read a file, it says what the table lacks.
+tl::unexpected<Error> no_table(const fs::path& path, const std::string& columns) {
+  std::error_code error;
+  const bool is_other = !fs::is_regular_file(path, error) || otf2::is_anchor(path) ||
+                        is_paraver(path) || may_be_document(path, columns).value_or(true);
+  const Result<void> checked = is_other ? Result<void>() : spans::check_table(path, columns);
+  if (!checked) return tl::unexpected(checked.error());
+  return useless(fmt::format("--columns is for tables of spans in CSV, and {} {} none",
+                             path.string(), fs::is_directory(path, error) ? "holds" : "is"));
+}
+
+/// Refuses columns of which no file is a table.
+Result<void> check_columns(std::span<const fs::path> files, const std::string& columns) {
+  if (columns.empty()) return {};
+  for (const fs::path& file : files) {
+    if (spans::check_table(file, columns)) return {};
+  }
+  return no_table(files.front(), columns);
+}
+
 /// What files hold; without those that hold nothing. `named`: paths that the user gave.
 Result<Documents> documents_in(std::vector<fs::path> files, std::span<const fs::path> named,
-                               std::vector<std::string> notes, std::uint64_t max_unpacked) {
+                               std::vector<std::string> notes, const ReadOptions& how) {
   // Not by folders: a copy of all files in one folder is the same run in the same order.
   std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) {
     return std::pair(a.filename(), a) < std::pair(b.filename(), b);
   });
-  TRY_ASSIGN(const DocumentKind kind, choose_kind(files, named, notes, max_unpacked));
+  TRY_ASSIGN(const DocumentKind kind, choose_kind(files, named, notes, how));
+  TRY(check_columns(files, how.columns));
   return Documents{.kind = kind, .files = std::move(files), .notes = std::move(notes)};
 }
 
@@ -285,19 +310,19 @@ Result<Documents> documents_in(std::vector<fs::path> files, std::span<const fs::
 Result<std::unique_ptr<Recording>> open_documents(std::vector<fs::path> files,
                                                   std::span<const fs::path> named,
                                                   std::vector<std::string> notes, unsigned threads,
-                                                  std::uint64_t max_unpacked) {
+                                                  const ReadOptions& how) {
   TRY_ASSIGN(const Documents documents,
-             documents_in(std::move(files), named, std::move(notes), max_unpacked));
+             documents_in(std::move(files), named, std::move(notes), how));
   double read_s = 0;
   std::unique_ptr<Recording> recording;
   {
     const Stopwatch watch(read_s);
     if (documents.kind == DocumentKind::paraver) {
-      TRY_ASSIGN(recording, paraver::read(documents.files.front(), max_unpacked));
+      TRY_ASSIGN(recording, paraver::read(documents.files.front(), how.max_unpacked));
     } else if (documents.kind == DocumentKind::spans) {
-      TRY_ASSIGN(recording, spans::read(documents.files, threads, max_unpacked));
+      TRY_ASSIGN(recording, spans::read(documents.files, threads, how.max_unpacked, how.columns));
     } else {
-      TRY_ASSIGN(const auto parts, read_parts(documents, threads, max_unpacked));
+      TRY_ASSIGN(const auto parts, read_parts(documents, threads, how));
       TRY_ASSIGN(recording, parts->join(threads));
     }
   }
@@ -306,14 +331,19 @@ Result<std::unique_ptr<Recording>> open_documents(std::vector<fs::path> files,
 }
 
 /// The files of these paths that hold a trace; empty: none of them is a document. Errors:
-/// ErrorKind::usage if only some are.
-Result<std::vector<fs::path>> documents_at(const Paths& paths, std::vector<std::string>& notes) {
+/// ErrorKind::usage if only some are, and for columns of which none is a table.
+Result<std::vector<fs::path>> documents_at(const Paths& paths, std::vector<std::string>& notes,
+                                           const std::string& columns) {
   std::vector<fs::path> files;
   const fs::path* other_kind = nullptr;  // the last one: it may be one argument too many
   for (const fs::path& path : paths) {
-    TRY_ASSIGN(const std::vector<fs::path> own, chosen_files(path, notes));
+    TRY_ASSIGN(const std::vector<fs::path> own, chosen_files(path, notes, columns));
     if (own.empty()) other_kind = &path;
     files.insert(files.end(), own.begin(), own.end());
+  }
+  if (other_kind != nullptr && !columns.empty()) {
+    if (!file_exists(*other_kind)) return missing(*other_kind);
+    return no_table(*other_kind, columns);
   }
   if (other_kind == nullptr || files.empty()) return files;
   if (!file_exists(*other_kind)) return missing(*other_kind);
@@ -340,10 +370,10 @@ constexpr const char* k_needs_labels =
     "a trace of Paraver is corrected together with its labels (.pcf, .row); name its file";
 
 /// Opens standard input, which is JSON, or a trace of Perfetto or Paraver.
-Result<std::unique_ptr<Source>> open_standard_input(unsigned threads, std::uint64_t max_unpacked) {
+Result<std::unique_ptr<Source>> open_standard_input(unsigned threads, const ReadOptions& how) {
   constexpr std::string_view k_shown = "standard input";
   TRY_ASSIGN(const fs::path path, standard_input());
-  auto source = open_documents({path}, {}, {}, threads, max_unpacked);
+  auto source = open_documents({path}, {}, {}, threads, how);
   if (source) {
     (*source)->clocks.name = k_shown;
     (*source)->is_one_file = true;
@@ -362,33 +392,36 @@ Result<std::unique_ptr<Source>> open_standard_input(unsigned threads, std::uint6
 
 }  // namespace
 
-Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
-                                     std::uint64_t max_unpacked,
-                                     std::span<const std::string> match) {
+std::string shown_name(const Paths& paths) {
+  const std::string first = paths.front().string();
+  return paths.size() == 1 ? first : fmt::format("{} and {} more", first, paths.size() - 1);
+}
+
+Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads, const ReadOptions& how) {
   if (std::find(paths.begin(), paths.end(), k_standard_input) != paths.end()) {
     if (paths.size() > 1)
       return useless("standard input (-) is one trace: give no others beside it");
-    if (!match.empty()) return useless(k_no_match);
-    return open_standard_input(threads, max_unpacked);
+    if (!how.match.empty()) return useless(k_no_match);
+    return open_standard_input(threads, how);
   }
   const bool are_summaries = std::ranges::any_of(paths, is_summary);
   std::vector<std::string> notes;
   std::vector<fs::path> files;
   if (!are_summaries) {
-    TRY_ASSIGN(files, documents_at(paths, notes));
+    TRY_ASSIGN(files, documents_at(paths, notes, how.columns));
     if (files.empty()) {
       TRY_ASSIGN(const bool is_ctf, are_ctf(paths));
-      if (is_ctf) return open_ctf(paths, match);
+      if (is_ctf) return open_ctf(paths, how.match);
     }
   }
-  if (!match.empty()) return useless(k_no_match);
-  if (are_summaries) return open_summaries(paths, threads);
+  if (!how.match.empty()) return useless(k_no_match);
+  if (are_summaries) return open_summaries(paths, threads, how);
   if (files.empty()) {
     TRY(check_archives(paths));
     return otf2::source_of(paths);
   }
   TRY_ASSIGN(std::unique_ptr<Recording> recording,
-             open_documents(std::move(files), paths, std::move(notes), threads, max_unpacked));
+             open_documents(std::move(files), paths, std::move(notes), threads, how));
   recording->is_one_file = is_one_file(paths);
   for (const fs::path& path : paths) {
     if (!file_exists(path / kineto::k_manifest_name)) continue;
@@ -396,22 +429,19 @@ Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
         fmt::format("{} is for Perfetto and not applied here: times are those of the files",
                     (path / kineto::k_manifest_name).string()));
   }
-  recording->clocks.name =
-      paths.size() == 1 ? paths.front().string()
-                        : fmt::format("{} and {} more", paths.front().string(), paths.size() - 1);
+  recording->clocks.name = shown_name(paths);
   return recording;
 }
 
-Result<Documents> documents_of(const Paths& paths, std::uint64_t max_unpacked) {
+Result<Documents> documents_of(const Paths& paths, const ReadOptions& how) {
   std::vector<std::string> notes;
-  TRY_ASSIGN(std::vector<fs::path> files, documents_at(paths, notes));
+  TRY_ASSIGN(std::vector<fs::path> files, documents_at(paths, notes, how.columns));
   if (files.empty()) {
     TRY(check_archives(paths));
     const auto absent = std::ranges::find_if_not(paths, file_exists);
     if (absent != paths.end()) return missing(*absent);
   } else {
-    TRY_ASSIGN(Documents documents,
-               documents_in(std::move(files), paths, std::move(notes), max_unpacked));
+    TRY_ASSIGN(Documents documents, documents_in(std::move(files), paths, std::move(notes), how));
     documents.is_one_file = is_one_file(paths);
     if (documents.kind != DocumentKind::paraver) return documents;
   }
@@ -423,9 +453,8 @@ Result<Documents> documents_of(const Paths& paths, std::uint64_t max_unpacked) {
 }
 
 Result<std::unique_ptr<Source>> open(Team& processes, const Paths& paths, unsigned threads,
-                                     std::uint64_t max_unpacked,
-                                     std::span<const std::string> match) {
-  TRY_ASSIGN(auto source, agree(processes, open(paths, threads, max_unpacked, match)));
+                                     const ReadOptions& how) {
+  TRY_ASSIGN(auto source, agree(processes, open(paths, threads, how)));
   Result<void> shared;
   if (source->given() && processes.size() > 1) {
     shared = useless("only OTF2 archives are shared among processes");

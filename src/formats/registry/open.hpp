@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <entrain/error.hpp>
+#include <entrain/options.hpp>
 
 #include "base/team.hpp"
 #include "formats/source.hpp"
@@ -26,18 +27,29 @@ namespace entrain::formats {
 /// input.
 using Paths = std::vector<std::filesystem::path>;
 
-/// Opens a trace. `max_unpacked`, `match`: as in CheckOptions. Errors: those of reading;
-/// ErrorKind::usage for several paths of which one is a file of JSON and one is not, and for
-/// `match` with another format than CTF.
+/// The name of a trace in reports.
+std::string shown_name(const Paths& paths);
+
+/// How the files of a trace are read: members of CheckOptions.
+struct ReadOptions {
+  std::uint64_t max_unpacked = 0;
+  std::string columns{};
+  std::span<const std::string> match{};  ///< must outlive the call
+};
+inline ReadOptions read_options(const CheckOptions& options) {
+  return {options.max_unpacked_bytes, options.columns, options.match};
+}
+
+/// Opens a trace. Errors: those of reading; ErrorKind::usage for several paths of which one is a
+/// file of JSON and one is not, for `match` with another format than CTF, and for `columns` without
+/// a table of spans.
 Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads,
-                                     std::uint64_t max_unpacked = 0,
-                                     std::span<const std::string> match = {});
+                                     const ReadOptions& how = {});
 
 /// The same for the processes of a run, which share OTF2 archives only. Collective: they get the
 /// same errors, also where one of them sees other files. Errors: those above; ErrorKind::usage.
 Result<std::unique_ptr<Source>> open(Team& processes, const Paths& paths, unsigned threads,
-                                     std::uint64_t max_unpacked = 0,
-                                     std::span<const std::string> match = {});
+                                     const ReadOptions& how = {});
 
 /// Whether a trace may be written anew to `output`: to a file of that name where a file is read and
 /// the name tells of JSON, else to a folder. Errors: those of OutputFolder::check().

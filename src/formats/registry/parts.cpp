@@ -91,14 +91,14 @@ Result<std::unique_ptr<Recording>> moved_run(const Recording& original, const Pa
 }  // namespace
 
 Result<std::unique_ptr<Parts>> read_parts(const Documents& documents, unsigned threads,
-                                          std::uint64_t max_unpacked) {
+                                          const ReadOptions& how) {
   return documents.kind == DocumentKind::spans
-             ? spans::read_parts(documents.files, threads, max_unpacked)
-             : kineto::read_parts(documents.files, threads, max_unpacked);
+             ? spans::read_parts(documents.files, how.max_unpacked, how.columns)
+             : kineto::read_parts(documents.files, threads, how.max_unpacked);
 }
 
 Result<std::vector<Parts::File>> summarise(const Documents& documents, unsigned threads,
-                                           std::uint64_t max_unpacked,
+                                           const ReadOptions& how,
                                            const parts::PartWriter::Sink& sink) {
   parts::PartWriter to(parts::Kind::summary, sink);
   parts::FieldWriter fields;
@@ -106,15 +106,21 @@ Result<std::vector<Parts::File>> summarise(const Documents& documents, unsigned 
   TRY(to.write(fields.take()));
   TRY_ASSIGN(std::vector<Parts::File> files,
              documents.kind == DocumentKind::spans
-                 ? spans::summarise(documents.files, max_unpacked, to)
-                 : kineto::summarise(documents.files, threads, max_unpacked, to));
+                 ? spans::summarise(documents.files, how.max_unpacked, how.columns, to)
+                 : kineto::summarise(documents.files, threads, how.max_unpacked, to));
   TRY(to.close());
   return files;
 }
 
 bool is_summary(const fs::path& file) { return parts::is_of(parts::Kind::summary, file); }
 
-Result<std::unique_ptr<Recording>> open_summaries(const Paths& summaries, unsigned threads) {
+Result<std::unique_ptr<Recording>> open_summaries(const Paths& summaries, unsigned threads,
+                                                  const ReadOptions& how) {
+  if (!how.columns.empty()) {
+    return fail(ErrorKind::usage,
+                "--columns is for tables, and these are summaries: name the columns where a table "
+                "is summarised");
+  }
   double read_s = 0;
   std::unique_ptr<Recording> recording;
   {
@@ -128,10 +134,7 @@ Result<std::unique_ptr<Recording>> open_summaries(const Paths& summaries, unsign
                              threads](std::span<const ClockMap> maps) {
     return moved_run(*original, summaries, maps, threads);
   };
-  recording->clocks.name =
-      summaries.size() == 1
-          ? summaries.front().string()
-          : fmt::format("{} and {} more", summaries.front().string(), summaries.size() - 1);
+  recording->clocks.name = shown_name(summaries);
   return recording;
 }
 

@@ -28,24 +28,25 @@ struct Documents {
   bool is_one_file = false;        ///< the user named a file, not a folder
 };
 /// Finds the files that paths name. Errors: those of open(); ErrorKind::usage for archives.
-Result<Documents> documents_of(const Paths& paths, std::uint64_t max_unpacked = 0);
+Result<Documents> documents_of(const Paths& paths, const ReadOptions& how);
 
 /// Reads the files, each by itself. Errors: those of reading.
 Result<std::unique_ptr<Parts>> read_parts(const Documents& documents, unsigned threads,
-                                          std::uint64_t max_unpacked = 0);
+                                          const ReadOptions& how);
 
 /// Writes the summary of a part. Returns the facts of its files. Errors: those of read_parts() and
 /// `sink`.
 Result<std::vector<Parts::File>> summarise(const Documents& documents, unsigned threads,
-                                           std::uint64_t max_unpacked,
+                                           const ReadOptions& how,
                                            const parts::PartWriter::Sink& sink);
 /// True for a summary.
 bool is_summary(const std::filesystem::path& file);
 /// Opens summaries as a trace: that of all their files, which are not read. Source::stage() writes
-/// its clocks. Errors:
+/// its clocks. `how` must say nothing about files. Errors: ErrorKind::usage;
 /// ErrorKind::input for files that are no summaries or damaged, summaries of several kinds, and a
 /// file that two of them hold; and those of Parts::join().
-Result<std::unique_ptr<Recording>> open_summaries(const Paths& summaries, unsigned threads);
+Result<std::unique_ptr<Recording>> open_summaries(const Paths& summaries, unsigned threads,
+                                                  const ReadOptions& how = {});
 
 /// Files of a run, to be written with the maps that were fitted.
 struct FittedPart {

@@ -5,6 +5,7 @@
 
 #include "base/utf8.hpp"
 #include "formats/perfetto/message.hpp"
+#include "formats/spans/protobuf.hpp"
 #include "formats/spans/protobuf_fields.hpp"
 #include "formats/spans/reader.hpp"
 
@@ -72,6 +73,10 @@ Id Reader::packed_id(std::string_view bytes, std::size_t most_digits) {
 bool Reader::message(std::string_view request) {
   form_ = Stamp::Form::fixed64;
   bool good = true;
+  if (const Signal signal = signal_of(request, request.size()); signal > Signal::spans) {
+    spans_.other_signal = signal == Signal::logs ? "logs" : "metrics";
+    return true;
+  }
   for_each_field<std::uint32_t>(request, [&](std::uint32_t number, const Value& value) {
     if (number == field::k_resource_spans) good = good && packed_resource(value.bytes);
   });

@@ -5,6 +5,7 @@
 #include <array>
 #include <iterator>
 #include <limits>
+#include <utility>
 
 #include <protozero/pbf_writer.hpp>
 
@@ -25,7 +26,12 @@ enum class MessageKind : std::uint8_t {
   resource_spans,
   resource,
   scope_spans,
+  leaf,  ///< one of the next three, by the signal
   span,
+  log,
+  metric,
+  points,
+  point,
   pair,
   any
 };
@@ -48,7 +54,7 @@ constexpr std::array k_rules{
     Rule{MessageKind::resource, 2, Wire::varint},
     Rule{MessageKind::resource, 3, k_bytes},
     Rule{MessageKind::scope_spans, 1, k_bytes},
-    Rule{MessageKind::scope_spans, field::k_spans, k_bytes, MessageKind::span},
+    Rule{MessageKind::scope_spans, field::k_spans, k_bytes, MessageKind::leaf},
     Rule{MessageKind::scope_spans, 3, k_bytes},
     Rule{MessageKind::span, field::k_trace, k_bytes},
     Rule{MessageKind::span, field::k_id, k_bytes},
@@ -66,6 +72,34 @@ constexpr std::array k_rules{
     Rule{MessageKind::span, 14, Wire::varint},
     Rule{MessageKind::span, 15, k_bytes},
     Rule{MessageKind::span, 16, Wire::fixed32},
+    Rule{MessageKind::log, 1, Wire::fixed64},
+    Rule{MessageKind::log, 2, Wire::varint},
+    Rule{MessageKind::log, 3, k_bytes},
+    Rule{MessageKind::log, 5, k_bytes},
+    Rule{MessageKind::log, 6, k_bytes, MessageKind::pair},
+    Rule{MessageKind::log, 7, Wire::varint},
+    Rule{MessageKind::log, 8, Wire::fixed32},
+    Rule{MessageKind::log, 9, k_bytes},
+    Rule{MessageKind::log, 10, k_bytes},
+    Rule{MessageKind::log, 11, Wire::fixed64},
+    Rule{MessageKind::log, 12, k_bytes},
+    Rule{MessageKind::metric, 1, k_bytes},
+    Rule{MessageKind::metric, 2, k_bytes},
+    Rule{MessageKind::metric, 3, k_bytes},
+    Rule{MessageKind::metric, 5, k_bytes, MessageKind::points},
+    Rule{MessageKind::metric, 7, k_bytes, MessageKind::points},
+    Rule{MessageKind::metric, 9, k_bytes, MessageKind::points},
+    Rule{MessageKind::metric, 10, k_bytes, MessageKind::points},
+    Rule{MessageKind::metric, 11, k_bytes, MessageKind::points},
+    Rule{MessageKind::metric, 12, k_bytes, MessageKind::pair},
+    Rule{MessageKind::points, 1, k_bytes, MessageKind::point},
+    Rule{MessageKind::points, 2, Wire::varint},
+    Rule{MessageKind::points, 3, Wire::varint},
+    Rule{MessageKind::point, 1, k_bytes},
+    Rule{MessageKind::point, 2, Wire::fixed64},
+    Rule{MessageKind::point, 3, Wire::fixed64},
+    Rule{MessageKind::point, 7, k_bytes},
+    Rule{MessageKind::point, 9, k_bytes},
     Rule{MessageKind::pair, field::k_key, k_bytes},
     Rule{MessageKind::pair, field::k_value, k_bytes},
 };
@@ -79,10 +113,11 @@ const Rule* rule_of(MessageKind message, std::uint32_t field) {
 /// What a text says of the kind of a message.
 enum class Likeness : std::uint8_t { none, possible, certain };
 
-/// Whether a message is of a kind: certain at the first time of a span, none at a field that it
-/// cannot have; resources are alike in all signals. `text`: the message, or its begin. `size`: of
-/// the message.
-Likeness likeness_of(MessageKind kind, std::string_view text, std::uint64_t size) {
+/// Whether a message is of a kind: certain at the first time, none at a field that it cannot have;
+/// resources are alike in all signals. `leaf`: what a signal has in their scopes. `text`: the
+/// message, or its begin. `size`: of the message.
+Likeness likeness_of(MessageKind kind, MessageKind leaf, std::string_view text,
+                     std::uint64_t size) {
   protozero::pbf_reader reader(text.data(), text.size());
   try {
     while (reader.next()) {
@@ -92,7 +127,7 @@ Likeness likeness_of(MessageKind kind, std::string_view text, std::uint64_t size
         return Likeness::none;
       }
       if (reader.wire_type() != k_bytes) {
-        const bool is_time = kind == MessageKind::span && reader.wire_type() == Wire::fixed64;
+        const bool is_time = rule != nullptr && reader.wire_type() == Wire::fixed64;
         reader.skip();
         if (is_time) return Likeness::certain;
         continue;
@@ -103,7 +138,8 @@ Likeness likeness_of(MessageKind kind, std::string_view text, std::uint64_t size
       if (inner_size > size - static_cast<std::uint64_t>(at - text.data())) return Likeness::none;
       const std::string_view inner(at, std::min(static_cast<std::uint64_t>(end - at), inner_size));
       if (rule != nullptr && rule->inner != MessageKind::any) {
-        const Likeness likeness = likeness_of(rule->inner, inner, inner_size);
+        const MessageKind inside = rule->inner == MessageKind::leaf ? leaf : rule->inner;
+        const Likeness likeness = likeness_of(inside, leaf, inner, inner_size);
         if (likeness != Likeness::possible) return likeness;
       }
       if (inner.size() < inner_size) return Likeness::possible;
@@ -118,7 +154,7 @@ Likeness likeness_of(MessageKind kind, std::string_view text, std::uint64_t size
 }
 
 bool begins_with_message(std::string_view text, std::uint64_t size) {
-  return likeness_of(MessageKind::request, text.substr(0, size), size) == Likeness::certain;
+  return signal_of(text, size) != Signal::none;
 }
 
 void append_varint(std::uint64_t number, std::string& to) {
@@ -137,6 +173,17 @@ std::uint64_t fixed_size_of(std::string_view text) {
 
 void append_fixed_size(std::uint64_t size, std::string& to) {
   for (std::size_t i = k_fixed_size; i-- > 0;) to += static_cast<char>(size >> 8 * i & 0xFF);
+}
+
+Signal signal_of(std::string_view beginning, std::uint64_t size) {
+  for (const auto& [leaf, signal] : {std::pair(MessageKind::span, Signal::spans),
+                                     {MessageKind::log, Signal::logs},
+                                     {MessageKind::metric, Signal::metrics}}) {
+    const Likeness likeness =
+        likeness_of(MessageKind::request, leaf, beginning.substr(0, size), size);
+    if (likeness == Likeness::certain) return signal;
+  }
+  return Signal::none;
 }
 
 std::optional<Framing> framing_of(std::string_view beginning) {

@@ -26,9 +26,14 @@ inline constexpr std::size_t k_fixed_size = 4;
 std::uint64_t fixed_size_of(std::string_view text);
 void append_fixed_size(std::uint64_t size, std::string& to);
 
-/// The framing of a file that begins so; empty if it is none of OTLP. All fields up to the first
-/// time of a span, or attribute of a resource, must be those of OTLP, by number and type. Those of
-/// Perfetto are others.
+/// What messages of OTLP hold, as other signals have the same form.
+enum class Signal : std::uint8_t { none, spans, logs, metrics };
+/// The signal of a message, or of its begin. All fields up to the first time must be those of OTLP,
+/// by number and type; those of Perfetto are others. Signal::none: they are not, or there is no
+/// time. `size`: of the whole message.
+Signal signal_of(std::string_view beginning, std::uint64_t size);
+
+/// The framing of a file that begins so; empty if it is none of OTLP, by its first message.
 std::optional<Framing> framing_of(std::string_view beginning);
 
 /// Reads the messages of a text in order. A text without framing is split at its outermost fields,

@@ -23,10 +23,16 @@ std::string time_field(unsigned field, std::uint64_t time) {
   return text;
 }
 
+/// An id of so many bytes.
+std::string id_of(std::size_t size, char last) {
+  std::string id(size, '\0');
+  id.back() = last;
+  return id;
+}
+
 std::string packed_span(char id, char parent, char kind, std::uint64_t begin, std::uint64_t end) {
-  std::string text = bytes_field(1, std::string(15, '\0').append(1, '\x0A')) +
-                     bytes_field(2, std::string(7, '\0').append(1, id));
-  if (parent != 0) text += bytes_field(4, std::string(7, '\0') + parent);
+  std::string text = bytes_field(1, id_of(16, '\x0A')) + bytes_field(2, id_of(8, id));
+  if (parent != 0) text += bytes_field(4, id_of(8, parent));
   return text + "\x30" + kind + time_field(7, begin) + time_field(8, end);
 }
 
@@ -63,15 +69,31 @@ TEST(Protobuf, other_messages_and_texts_are_none) {
   // Its process tree (2) with a process (1) and a thread (2) of numbers, as a scope with a span.
   EXPECT_FALSE(framing_of(bytes_field(
       1, bytes_field(2, bytes_field(1, "\x08\x07") + bytes_field(2, "\x08\x07\x18\x07")))));
-  // A record of a log and a metric: times (1, 11), and points (7) with times (2, 3).
-  EXPECT_FALSE(framing_of(packed_request("a", time_field(1, k_epoch) + time_field(11, k_epoch))));
-  EXPECT_FALSE(framing_of(packed_request(
-      "a", bytes_field(1, "cpu") + bytes_field(7, bytes_field(1, time_field(3, k_epoch))))));
   EXPECT_FALSE(framing_of("\n{\"resourceSpans\":[]}"));
   EXPECT_FALSE(framing_of("\n\n[\n{\"traceId\":\"1\"}]"));
   EXPECT_FALSE(framing_of(""));
   EXPECT_FALSE(framing_of(std::string(2, '\n')));
   EXPECT_FALSE(framing_of(bytes_field(1, "")));
+}
+
+TEST(Protobuf, other_signals_are_told_apart_and_skipped) {
+  // A record of a log and a metric: times (1, 11), and points (5, 7) with times (2, 3).
+  const std::string log = packed_request("a", time_field(1, k_epoch) + time_field(11, k_epoch));
+  const auto metric = [](unsigned field) {
+    return packed_request(
+        "a", bytes_field(1, "cpu") + bytes_field(field, bytes_field(1, time_field(3, k_epoch))));
+  };
+  EXPECT_EQ(signal_of(log, log.size()), Signal::logs);
+  EXPECT_EQ(signal_of(metric(5), metric(5).size()), Signal::metrics);
+  EXPECT_EQ(signal_of(metric(7), metric(7).size()), Signal::metrics);
+  EXPECT_EQ(signal_of(two_spans(), two_spans().size()), Signal::spans);
+  // Their scopes are not those of each other: a log has no field 13, and a sum no field 5.
+  EXPECT_FALSE(framing_of(packed_request("a", bytes_field(13, "") + time_field(1, k_epoch))));
+  EXPECT_FALSE(framing_of(packed_request(
+      "a", bytes_field(1, "cpu") + bytes_field(7, bytes_field(5, time_field(3, k_epoch))))));
+  const Read read = read_all(log + two_spans() + metric(7));
+  EXPECT_EQ(read.spans.all.size(), 2U);
+  EXPECT_EQ(read.stamps.size(), 4U);
 }
 
 TEST(Protobuf, spans_are_read_as_those_of_json) {

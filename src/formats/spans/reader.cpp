@@ -259,6 +259,7 @@ bool Reader::member(std::string_view key, value inner, bool& known, int depth) {
   const bool is_otlp = is_named(key, "resourceSpans") || key == "batches";
   const bool is_other = is_named(key, "resourceMetrics") || is_named(key, "resourceLogs");
   known = known || is_otlp || is_other || key == "data";
+  if (is_other) spans_.other_signal = is_named(key, "resourceLogs") ? "logs" : "metrics";
   if (is_otlp) return otlp(inner);
   if (key == "data") return jaeger(inner);
   return !is_wrapper(key) || element(inner, known, depth);

@@ -35,9 +35,9 @@ struct ZipkinV1 {
   bool is_v1 = false;  ///< true if the span is of version 1
 };
 
-/// Units of the times in the columns of a table, ns. They are what the names of the columns end in;
-/// else those in which the first rows are of this age, and lengths the distances of begins and
-/// ends.
+/// Units of the times in the columns of a table, ns. They are given, or what the names of the
+/// columns end in; else those in which the first rows are of this age, and lengths the distances of
+/// begins and ends.
 struct TableUnits {
   std::uint32_t start = 0;
   std::uint32_t end = 0;       ///< 0: there is no such column
@@ -60,9 +60,10 @@ class Reader {
   /// Reads a message of OTLP as Protobuf, a part of the text. False if there was no memory for more
   /// spans. Throws protozero::exception for bytes that are no message.
   bool message(std::string_view request);
-  /// Reads the text as a table. Errors: those of tables::Reader, of memory(), and ErrorKind::input
-  /// for columns whose units nobody knows.
-  Result<void> table();
+  /// Reads the text as a table. `columns`: words of CheckOptions::columns. Errors: those of
+  /// check_span_table(), of tables::Reader, of memory(), and ErrorKind::input for columns whose
+  /// units nobody knows.
+  Result<void> table(std::string_view columns);
   /// The error that ended document() if there was no memory for more spans.
   [[nodiscard]] const Result<void>& memory() const { return memory_; }
   /// Numbers the ids of spans that were added since. Must be called at the end.
@@ -73,11 +74,7 @@ class Reader {
     return seen.whole_ms ? k_ms : seen.whole_us && !seen.fine_us ? k_us : k_ns;
   }
 
-  /// Units of times, other than ns.
-  struct SeenUnits {
-    bool whole_ms = false, whole_us = false, fine_us = false;
-  };
-  SeenUnits seen;
+  SeenUnits seen;  ///< in the text, and in the pieces before it
 
  private:
   bool member(std::string_view key, value inner, bool& known, int depth);

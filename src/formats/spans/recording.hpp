@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string>
 
 #include <entrain/error.hpp>
 
@@ -16,26 +17,31 @@ namespace entrain::spans {
 
 /// True if a file, plain or packed, begins like spans in OTLP JSON, Jaeger JSON or Zipkin JSON, as
 /// Protobuf (protobuf.hpp), or in a table (span_table.hpp). Ignores its name. Reads at most its
-/// first 64 KiB.
-Result<bool> are_spans(const std::filesystem::path& file);
+/// first 64 KiB. `columns`, also below: words of CheckOptions::columns.
+Result<bool> are_spans(const std::filesystem::path& file, const std::string& columns = {});
+/// Refuses a file that is no table of spans. Errors: those of check_span_table().
+Result<void> check_table(const std::filesystem::path& file, const std::string& columns);
 
 /// True if such a file can be read and contains no span, not even one without a time.
-bool holds_none(const std::filesystem::path& file, std::uint64_t max_unpacked = 0);
+bool holds_none(const std::filesystem::path& file, std::uint64_t max_unpacked,
+                const std::string& columns);
 
 /// Reads files of spans, plain or packed, as one run. A clock per host, in order of their first
 /// spans. Writing reads every file again, on `threads` threads. Errors: those of json::load() and
 /// read(); ErrorKind::input for files without a span.
 Result<std::unique_ptr<formats::Recording>> read(std::span<const std::filesystem::path> files,
-                                                 unsigned threads, std::uint64_t max_unpacked = 0);
+                                                 unsigned threads, std::uint64_t max_unpacked = 0,
+                                                 const std::string& columns = {});
 
 /// The same before the files are joined.
 Result<std::unique_ptr<formats::Parts>> read_parts(std::span<const std::filesystem::path> files,
-                                                   unsigned threads,
-                                                   std::uint64_t max_unpacked = 0);
+                                                   std::uint64_t max_unpacked,
+                                                   const std::string& columns);
 /// Reads files piece by piece, and writes their summary. Returns their facts. Errors: those of
 /// reading and of PartWriter::write().
 Result<std::vector<formats::Parts::File>> summarise(std::span<const std::filesystem::path> files,
                                                     std::uint64_t max_unpacked,
+                                                    const std::string& columns,
                                                     parts::PartWriter& to);
 /// No files, to which summaries are to be added.
 std::unique_ptr<formats::Parts> no_parts();

@@ -100,7 +100,7 @@ Result<std::unique_ptr<Run>> join_files(std::vector<SpanFile> all, unsigned thre
 
 /// Reads and joins files. Errors: also those of read_file().
 Result<std::unique_ptr<Run>> read_run(std::span<const std::filesystem::path> files,
-                                      std::uint64_t max_unpacked, unsigned threads,
-                                      const Known* known = nullptr);
+                                      std::uint64_t max_unpacked, const std::string& columns,
+                                      unsigned threads, const Known* known = nullptr);
 
 }  // namespace entrain::spans

@@ -50,8 +50,19 @@ constexpr std::array<std::string_view, 11> k_other_span_columns{
     "kind spankind span_kind span.kind",
     "name operationname operation_name operation spanname span_name rpc method"};
 
-Result<tables::Reader> open_table(std::string_view text, const std::string& name) {
-  return tables::Reader::open({name, text}, k_span_columns, {.others = k_other_span_columns});
+Result<tables::Reader> open_table(std::string_view text, const std::string& name,
+                                  std::string_view columns) {
+  constexpr std::array k_times{k_start, k_end, k_duration};
+  TRY_ASSIGN(auto given, tables::columns_of(columns, k_span_columns, k_times));
+  TRY_ASSIGN(tables::Reader reader,
+             tables::Reader::open({name, text}, k_span_columns,
+                                  {.given = std::move(given), .others = k_other_span_columns}));
+  if (reader.is_json()) return fail(ErrorKind::input, fmt::format("{} is no table of CSV", name));
+  for (const std::size_t column : {k_trace, k_span, k_start}) {
+    if (!reader.has(column)) return reader.missing(column);
+  }
+  if (!reader.has(k_end) && !reader.has(k_duration)) return reader.missing(k_end);
+  return reader;
 }
 
 /// True for a table of edges: one that names clocks and times of both of their ends.
@@ -60,11 +71,6 @@ bool is_edge_table(std::string_view beginning) {
                                            {.others = tables::k_other_edge_columns});
   return reader && reader->has(tables::k_cause_clock) && reader->has(tables::k_cause_time) &&
          reader->has(tables::k_effect_clock) && reader->has(tables::k_effect_time);
-}
-
-bool has_columns(const tables::Reader& reader) {
-  return !reader.is_json() && reader.has(k_trace) && reader.has(k_span) && reader.has(k_start) &&
-         (reader.has(k_end) || reader.has(k_duration));
 }
 
 /// ns per unit of whole numbers.
@@ -171,11 +177,13 @@ std::uint32_t unit_of_times(std::span<const Sample> rows, std::string Sample::*c
   return 0;
 }
 
-/// The unit of the copies of lengths beside begins and ends; 0 if they are none.
+/// The unit of the copies of lengths beside begins and ends, which may be known; 0 if they are
+/// none.
 std::uint32_t unit_of_copies(std::span<const Sample> rows, const TableUnits& units) {
   std::uint32_t best = 0;
   std::size_t most = rows.size() / 2;
   for (const std::uint32_t unit : k_units_ns) {
+    if (units.duration != 0 && units.duration != unit) continue;
     std::size_t count = 0;
     for (const Sample& row : rows) {
       const auto begin = time_in(row.start, units.start), end = time_in(row.end, units.end);
@@ -212,13 +220,14 @@ bool nest(std::span<const Sample> rows, std::uint32_t start, std::uint32_t unit)
 
 Result<TableUnits> units_of(const tables::Reader& reader, std::span<const Sample> rows) {
   const auto named = [&](std::size_t column) -> std::uint32_t {
-    const Unit unit = tables::unit_of_column(reader.name_of(column));
-    return reader.has(column) && unit > Unit::ticks ? ns_per(unit) : 0;
+    return reader.has(column) && reader.unit_of(column) > Unit::ticks
+               ? ns_per(reader.unit_of(column))
+               : 0;
   };
   TableUnits units{named(k_start), named(k_end), named(k_duration)};
   const auto unknown = [&](std::size_t column) {
     return reader.problem(
-        1, {column, "the unit of its numbers is unknown; let its name end in it, as start_us"});
+        1, {column, "the unit of its numbers is unknown; --columns names it, as start=NAME[us]"});
   };
   if (units.start == 0) units.start = unit_of_times(rows, &Sample::start);
   if (units.start == 0) return unknown(k_start);
@@ -237,33 +246,40 @@ Result<TableUnits> units_of(const tables::Reader& reader, std::span<const Sample
   return units;
 }
 
-/// Says by which columns and units a table was read.
-std::string note_of(const tables::Reader& reader, const TableUnits& units,
-                    std::span<const Sample> rows) {
+/// Says which columns and units nobody named; empty if there are none.
+std::string guesses_of(const tables::Reader& reader, const TableUnits& units,
+                       std::span<const Sample> rows) {
   std::vector<std::string> parts;
   const auto add = [&](std::size_t column, std::uint32_t unit, std::string_view cell) {
-    if (!reader.has(column) || unit == 0) return;
-    parts.push_back(
-        fmt::format("{} in {}", reader.name_of(column), is_date(cell) ? "dates" : name_of(unit)));
+    if (unit == 0 || reader.unit_of(column) > Unit::ticks || is_date(cell)) return;
+    parts.push_back(fmt::format("{} in {}", reader.name_of(column), name_of(unit)));
   };
   const Sample first = rows.empty() ? Sample() : rows.front();
   add(k_start, units.start, first.start);
   add(k_end, units.end, first.end);
   add(k_duration, units.duration, first.duration);
-  return fmt::format("columns: {}{}{}", fmt::join(reader.guesses(), ", "),
-                     reader.guesses().empty() ? "" : "; ", fmt::join(parts, ", "));
+  const std::vector<std::string>& names = reader.guesses();
+  if (names.empty() && parts.empty()) return "";
+  return fmt::format("columns: {}{}{}; --columns names others", fmt::join(names, ", "),
+                     names.empty() || parts.empty() ? "" : "; ", fmt::join(parts, ", "));
 }
 
 }  // namespace
 
-bool is_span_table(std::string_view beginning) {
+Result<void> check_span_table(std::string_view beginning, const std::string& name,
+                              std::string_view columns) {
+  TRY(open_table(beginning, name, columns));
+  return {};
+}
+
+bool is_span_table(std::string_view beginning, std::string_view columns) {
   constexpr std::string_view k_opens = "{[";
   const std::size_t first = beginning.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos || k_opens.find(beginning[first]) != std::string_view::npos) {
     return false;
   }
-  const auto reader = open_table(beginning, "");
-  return reader && has_columns(*reader) && !is_edge_table(beginning);
+  return check_span_table(beginning, "", columns) &&
+         (!columns.empty() || !is_edge_table(beginning));
 }
 
 std::string cell_text(const Stamp& stamp, std::string_view text, std::int64_t time,
@@ -345,7 +361,7 @@ void Reader::table_row(std::span<const std::string_view> cells, std::string_view
   take(draft, k_ns, !has_end, clock);
 }
 
-Result<void> Reader::table() {
+Result<void> Reader::table(std::string_view columns) {
   constexpr std::size_t k_most_rows = 1000;
   form_ = Stamp::Form::cell;
   draft_.marked = true;  // rows have no attributes
@@ -356,7 +372,8 @@ Result<void> Reader::table() {
   const std::size_t whole = text_.rfind('\n') + 1;
   const bool is_cut = whole > 0 && whole < text_.size();
   spans_.cut_files += is_cut ? 1 : 0;
-  TRY_ASSIGN(tables::Reader reader, open_table(is_cut ? text_.substr(0, whole) : text_, name_));
+  TRY_ASSIGN(tables::Reader reader,
+             open_table(is_cut ? text_.substr(0, whole) : text_, name_, columns));
   const Sizes before = sizes();
   TableUnits units;
   for (std::size_t at = reader.header().size();; at += reader.text(0).size()) {
@@ -377,8 +394,8 @@ Result<void> Reader::table() {
         return true;
       }));
       TRY_ASSIGN(units, units_of(reader, rows));
-      const std::string note = note_of(reader, units, rows);
-      if (std::ranges::find(spans_.notes, note) == spans_.notes.end()) spans_.notes.push_back(note);
+      const std::string guesses = guesses_of(reader, units, rows);
+      if (!guesses.empty()) spans_.guesses.push_back(guesses);
       spans_.microseconds |= units.start == k_us;
     }
     const Result<void> done = reader.rows(0, [&](const tables::Row& row, tables::Problem&) {

@@ -17,10 +17,11 @@ std::string moved_by(const std::string& text, std::int64_t offset) {
   return patched(text, read.stamps, maps).value_or("refused");
 }
 
-std::string table_error(std::string text) {
+std::string table_error(std::string text, std::string_view columns = {}) {
   Spans spans;
   std::vector<Stamp> stamps;
-  const auto done = read(text, "t.csv", spans, &stamps);
+  TextSoFar whole{.columns = columns};
+  const auto done = read(text, "t.csv", spans, &stamps, nullptr, &whole);
   return done ? "" : done.error().message;
 }
 
@@ -34,12 +35,70 @@ TEST(SpanTable, columns_and_units_are_guessed_and_named) {
   EXPECT_EQ(read.spans.all[1].parent, read.spans.all[0].id);
   EXPECT_EQ(read.spans.all[1].end, 1661140374356763596U);
   EXPECT_EQ(read.spans.groups.all(), (std::vector<std::string>{"a-1", "b-1"}));
-  EXPECT_EQ(read.spans.notes,
+  EXPECT_EQ(read.spans.guesses,
             std::vector<std::string>{
                 "columns: trace is TraceID, span is SpanID, parent is ParentID, start is "
                 "StartTimeUnixNano, end is EndTimeUnixNano, duration is Duration, pod is PodName, "
                 "name is OperationName; StartTimeUnixNano in ns, EndTimeUnixNano in ns, Duration "
-                "in us"});
+                "in us; --columns names others"});
+}
+
+TEST(SpanTable, nothing_is_guessed_where_columns_and_units_are_named) {
+  EXPECT_TRUE(read_all("trace,span,host,start_us,end_us\n1,1,a,17,19\n").spans.guesses.empty());
+  EXPECT_TRUE(read_all("trace,span,host,start,end\n"
+                       "1,1,a,2022-08-22 03:53:01,2022-08-22 03:53:02\n")
+                  .spans.guesses.empty());
+}
+
+TEST(SpanTable, columns_and_units_may_be_given) {
+  std::string text = "t,s,p,machine,t0,length[ms],kind\n1,1,,a,5,9,x\n1,2,1,b,6,7,y\n";
+  const std::string given = "trace=t,span=2,parent=p,host=machine,start=t0[us],duration=length[ms]";
+  Spans spans;
+  std::vector<Stamp> stamps;
+  TextSoFar whole{.columns = given};
+  ASSERT_TRUE(read(text, "t.csv", spans, &stamps, nullptr, &whole));
+  ASSERT_EQ(spans.all.size(), 2U);
+  EXPECT_EQ(spans.all[1].begin, 6'000U);
+  EXPECT_EQ(spans.all[1].end, 7'006'000U);
+  EXPECT_EQ(spans.all[1].parent, spans.all[0].id);
+  EXPECT_EQ(spans.groups.all(), (std::vector<std::string>{"a", "b"}));
+  EXPECT_TRUE(spans.guesses.empty());
+  EXPECT_FALSE(is_span_table(text));
+  EXPECT_TRUE(is_span_table(text, given));
+}
+
+TEST(SpanTable, given_columns_that_are_none_are_refused) {
+  const std::string text = "trace,span,host,start_us,end_us,other\n1,1,a,17,19,2\n";
+  const auto error_of = [&](std::string_view columns) {
+    const auto done = check_span_table(text, "t.csv", columns);
+    return done ? "" : done.error().message;
+  };
+  EXPECT_EQ(error_of("host=other,start=start_us"), "");
+  EXPECT_EQ(error_of("host=pod"), "t.csv, line 1, column pod: there is no such column");
+  EXPECT_EQ(error_of("host=trace,trace=1"), "t.csv, line 1, column 1: is named twice");
+  EXPECT_EQ(error_of("host=other,pod=other"), "--columns names other twice");
+  EXPECT_EQ(error_of("host=other,host=trace"), "--columns names host twice");
+  EXPECT_EQ(error_of("host=other[ns]"), "t.csv, line 1, column other[ns]: there is no such column");
+  EXPECT_EQ(error_of("node=other").substr(0, 30), "\"node=other\" names no column; ");
+  EXPECT_EQ(error_of("host=end_us"),
+            "t.csv, line 1, column end: the column is missing; --columns names it");
+  EXPECT_EQ(table_error(text, "start=start_us[ms],end=end_us[s]"), "");
+}
+
+/// Lengths beside ends stay as they are if they do not have the unit that is given.
+TEST(SpanTable, a_given_unit_of_copies_counts_if_it_is_true) {
+  const std::string head = "trace,span,host,start_ns,end_ns,duration\n";
+  const std::string row = "1,1,a,1661140374351773094,1661140374362982609,11209\n";
+  const auto moved_with = [&](std::string_view columns) {
+    std::string text = head + row;
+    Spans spans;
+    std::vector<Stamp> stamps;
+    TextSoFar whole{.columns = columns};
+    if (!read(text, "t.csv", spans, &stamps, nullptr, &whole)) return std::size_t{0};
+    return stamps.size();
+  };
+  EXPECT_EQ(moved_with("duration=duration[us]"), 3U);
+  EXPECT_EQ(moved_with("duration=duration[ms]"), 2U);
 }
 
 TEST(SpanTable, roles_follow_from_calls_where_no_column_names_them) {
@@ -84,8 +143,8 @@ TEST(SpanTable, lengths_without_a_unit_need_a_proof) {
   const std::string parent = "1,1,,a,1661140374351773,500\n";
   EXPECT_EQ(table_error(head + parent + "1,2,1,a,1661140374351783,400\n"), "");
   const std::string unknown =
-      "t.csv, line 1, column duration: the unit of its numbers is unknown; let its name end in it, "
-      "as start_us";
+      "t.csv, line 1, column duration: the unit of its numbers is unknown; --columns names it, "
+      "as start=NAME[us]";
   EXPECT_EQ(table_error(head + parent), unknown);
   EXPECT_EQ(table_error(head + parent + "1,2,1,b,1661140374351783,400\n"), unknown);
   EXPECT_EQ(table_error(head + parent + "1,2,1,a,1661140374351773,400\n"), unknown);
@@ -160,11 +219,11 @@ TEST(SpanTable, copies_of_lengths_follow_only_if_they_are_some) {
 
 TEST(SpanTable, unknown_units_are_refused) {
   EXPECT_EQ(table_error("trace,span,host,start,end\n1,1,a,17,19\n"),
-            "t.csv, line 1, column start: the unit of its numbers is unknown; let its name end in "
-            "it, as start_us");
+            "t.csv, line 1, column start: the unit of its numbers is unknown; --columns names "
+            "it, as start=NAME[us]");
   EXPECT_EQ(table_error("trace,span,host,start,duration\n1,1,a,2022-08-22 03:53:01,19\n"),
-            "t.csv, line 1, column duration: the unit of its numbers is unknown; let its name end "
-            "in it, as start_us");
+            "t.csv, line 1, column duration: the unit of its numbers is unknown; --columns "
+            "names it, as start=NAME[us]");
   EXPECT_EQ(table_error("trace,span,host,start_us,end_us\n1,1,a,17,19\n"), "");
 }
 

@@ -20,6 +20,7 @@ void visit_source(Fields& fields, SourceFile& source) {
   fields(path);
   source.path = path;
   fields(source.max_unpacked);
+  fields(source.columns);
   fields(source.bytes);
   fields.hash(source.hash);
   fields(source.events);
@@ -118,7 +119,7 @@ void visit_spans(Fields& fields, Spans& spans) {
   fields(spans.without_end);
   fields(spans.immovable_times);
   fields(spans.first_immovable_time);
-  parts::list(fields, spans.notes, [](Fields& inner, std::string& note) { inner(note); });
+  parts::list(fields, spans.guesses, [](Fields& inner, std::string& guess) { inner(guess); });
 }
 
 template <class Fields>
@@ -230,9 +231,12 @@ void append(Spans& spans, const Spans& next) {
     one.clock = clocks[one.clock];
     spans.untimed.push_back(one);
   }
-  for (const std::string& note : next.notes) {
-    if (std::ranges::find(spans.notes, note) == spans.notes.end()) spans.notes.push_back(note);
+  for (const std::string& guess : next.guesses) {
+    if (std::ranges::find(spans.guesses, guess) == spans.guesses.end()) {
+      spans.guesses.push_back(guess);
+    }
   }
+  if (spans.other_signal.empty()) spans.other_signal = next.other_signal;
   if (spans.immovable_times == 0) spans.first_immovable_time = next.first_immovable_time;
   spans.microseconds = spans.microseconds || next.microseconds;
   spans.cut_files += next.cut_files;

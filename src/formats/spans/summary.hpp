@@ -20,6 +20,7 @@ enum class Encoding : std::uint8_t { json, protobuf, csv };
 struct SourceFile {
   std::filesystem::path path;
   std::uint64_t max_unpacked = 0;  ///< parameter of json::load()
+  std::string columns{};           ///< parameter of read()
   std::uint64_t bytes = 0;
   std::size_t hash = 0;      ///< hash of its text
   std::uint64_t events = 0;  ///< times of its spans

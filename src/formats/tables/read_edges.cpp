@@ -2,6 +2,7 @@
 #include "formats/tables/read_edges.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <span>
 #include <tuple>
@@ -101,9 +102,7 @@ class EdgeTableReader {
   [[nodiscard]] std::vector<Times> times_of(const tables::Reader& reader) const {
     std::vector<Times> times;
     for (std::size_t column = 0; column < k_edge_columns.size(); ++column) {
-      const Unit by_name = unit_of_column(reader.name_of(column));
-      times.emplace_back(clocks_.resolution_hz,
-                         layout_.unit == Unit::unnamed ? by_name : layout_.unit);
+      times.emplace_back(clocks_.resolution_hz, reader.unit_of(column, layout_.unit));
     }
     return times;
   }
@@ -116,8 +115,7 @@ class EdgeTableReader {
                      reader.has(k_effect_clock) || reader.has(k_effect_time);
     if (members && !any) return {};
     for (std::size_t column = k_cause_clock; column <= k_effect_time; ++column) {
-      if (!reader.has(column))
-        return reader.problem(1, {column, "the column is missing; --columns names it"});
+      if (!reader.has(column)) return reader.missing(column);
     }
     return {};
   }
@@ -325,20 +323,8 @@ Result<Layout> layout_of(std::string_view unit, std::string_view columns) {
     }
     layout.unit = *known;
   }
-  while (!columns.empty()) {
-    const std::string_view one = columns.substr(0, columns.find(','));
-    columns.remove_prefix(std::min(one.size() + 1, columns.size()));
-    const std::size_t equals = std::min(one.find('='), one.size());
-    const auto column =
-        std::find(k_edge_columns.begin(), k_edge_columns.end(), one.substr(0, equals));
-    if (column == k_edge_columns.end() || equals + 1 >= one.size()) {
-      return fail(ErrorKind::usage,
-                  fmt::format("\"{}\" names no column; give {}=NAME or {}=NUMBER with one of {}",
-                              one, k_edge_columns[k_cause_clock], k_edge_columns[k_effect_time],
-                              fmt::join(k_edge_columns, ", ")));
-    }
-    layout.columns.emplace_back(column - k_edge_columns.begin(), one.substr(equals + 1));
-  }
+  constexpr std::array k_times{k_cause_time, k_effect_time, k_begin, k_end};
+  TRY_ASSIGN(layout.columns, columns_of(columns, k_edge_columns, k_times));
   return layout;
 }
 

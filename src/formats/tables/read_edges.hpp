@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <entrain/align.hpp>
@@ -20,9 +19,8 @@ namespace entrain::tables {
 
 /// How a table of edges is written.
 struct Layout {
-  Unit unit = Unit::unnamed;  ///< unit of all times; unnamed: see Times
-  /// Names or numbers of columns, as Naming::given.
-  std::vector<std::pair<std::size_t, std::string>> columns{};
+  Unit unit = Unit::unnamed;  ///< unit of times whose column has none; unnamed: see Times
+  std::vector<GivenColumn> columns{};
   std::uint64_t max_unpacked = 0;  ///< see json::TextReader
   /// Ticks per second of each clock whose whole times are no ticks of the run; 0: they are. Empty:
   /// all are.

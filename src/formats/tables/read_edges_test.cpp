@@ -95,6 +95,13 @@ TEST_F(ReadEdges, takes_tables_of_other_programs) {
   table = read_edges(put("a\t1\tb\t1.5\n"), clocks_, 2, nullptr, layout).value();
   EXPECT_EQ(table.list.cause_time[0], 1'000'000'000u);
   EXPECT_EQ(table.list.effect_time[0], 1'500'000'000u);
+  const Layout units = layout_of("s", "cause_time=sent[ms],effect_time=got").value();
+  clocks_ = {};
+  table = read_edges(put("src,sent,dst,got\na,1,b,2\n"), clocks_, 2, nullptr, units).value();
+  EXPECT_EQ(table.list.cause_time[0], 1'000'000u);
+  EXPECT_EQ(table.list.effect_time[0], 2'000'000'000u);
+  EXPECT_THAT(layout_of("", "kind=a,kind=b").error().message, HasSubstr("names kind twice"));
+  EXPECT_THAT(layout_of("", "kind=a,role=a").error().message, HasSubstr("names a twice"));
   EXPECT_THAT(layout_of("", "cause=1").error().message, HasSubstr("\"cause=1\" names no column"));
   EXPECT_FALSE(layout_of("", "cause_clock="));
   EXPECT_FALSE(layout_of("min", ""));

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstring>
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include "base/file_mark.hpp"
 #include "base/memory_room.hpp"
@@ -56,7 +56,45 @@ bool is_called(std::string_view field, std::string_view name) {
   return field[name.size()] == '_' && unit_named(field.substr(name.size() + 1)).has_value();
 }
 
+/// The unit in brackets at the end of a name, which loses it; unnamed if there is none.
+Unit cut_unit(std::string_view& name) {
+  const std::size_t open = name.rfind('[');
+  if (open == std::string_view::npos || open == 0 || !name.ends_with(']')) return Unit::unnamed;
+  const auto unit = unit_named(name.substr(open + 1, name.size() - open - 2));
+  if (unit) name = name.substr(0, open);
+  return unit.value_or(Unit::unnamed);
+}
+
 }  // namespace
+
+Result<std::vector<GivenColumn>> columns_of(std::string_view text,
+                                            std::span<const std::string_view> columns,
+                                            std::span<const std::size_t> times) {
+  std::vector<GivenColumn> all;
+  while (!text.empty()) {
+    const std::string_view one = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(one.size() + 1, text.size()));
+    const std::size_t equals = std::min(one.find('='), one.size());
+    const auto column = std::ranges::find(columns, one.substr(0, equals));
+    if (column == columns.end() || equals + 1 >= one.size()) {
+      return fail(
+          ErrorKind::usage,
+          fmt::format("\"{}\" names no column; give {}=NAME or {}=NUMBER with one of {}", one,
+                      columns.front(), columns[times.front()], fmt::join(columns, ", ")));
+    }
+    const auto position = static_cast<std::size_t>(column - columns.begin());
+    std::string_view name = one.substr(equals + 1);
+    const bool is_time = std::ranges::find(times, position) != times.end();
+    const Unit unit = is_time ? cut_unit(name) : Unit::unnamed;
+    for (const GivenColumn& other : all) {
+      if (other.column != position && other.name != name) continue;
+      return fail(ErrorKind::usage, fmt::format("--columns names {} twice",
+                                                other.column == position ? *column : name));
+    }
+    all.push_back({position, std::string(name), unit});
+  }
+  return all;
+}
 
 Reader::Reader(Reader&&) noexcept = default;
 Reader& Reader::operator=(Reader&&) noexcept = default;
@@ -74,11 +112,13 @@ Result<Reader> Reader::open(const Source& source, std::span<const std::string_vi
   } else {
     TRY(reader.open_file(source.file, naming.max_unpacked));
   }
-  for (const auto& [column, name] : naming.given) {
+  reader.units_.resize(columns.size(), Unit::unnamed);
+  for (const auto& [column, name, unit] : naming.given) {
     for (std::string& other : reader.columns_) {  // what is given means nothing else
       if (other == name) other.insert(0, 1, '\0');
     }
     reader.columns_[column] = name;
+    reader.units_[column] = unit;
   }
   TRY(reader.read_header(naming));
   return reader;
@@ -168,43 +208,60 @@ Result<void> Reader::read_header(const Naming& naming) {
   return {};
 }
 
-/// Finds the columns, and whether the first row is a header. A number that counts a field is none
-/// of the names.
+/// Takes a given column; true if it is a number. A number that counts a field is none of the names.
+Result<bool> Reader::take_given(const GivenColumn& given, const std::vector<std::string>& fields) {
+  std::uint64_t number = 0;
+  std::string why;
+  const bool is_number =
+      parse_ticks(given.name, number, why) && number > 0 && number <= fields.size();
+  std::size_t at = number - 1;
+  if (!is_number) {
+    const auto is_it = [&](std::string_view field) {
+      return field == given.name ||
+             (given.unit != Unit::unnamed && cut_unit(field) == given.unit && field == given.name);
+    };
+    if (std::ranges::count_if(fields, is_it) > 1) {
+      return problem(line_, {given.column, "stands twice in the header"});
+    }
+    at = static_cast<std::size_t>(std::ranges::find_if(fields, is_it) - fields.begin());
+  }
+  if (at == fields.size()) return problem(line_, {given.column, "there is no such column"});
+  if (column_of_field_[at] != Problem::k_whole_row) {
+    return problem(line_, {given.column, "is named twice"});
+  }
+  column_of_field_[at] = given.column;
+  return is_number;
+}
+
+/// Finds the columns, and whether the first row is a header.
 Result<void> Reader::name_columns(const Naming& naming, const std::vector<std::string>& fields) {
   column_of_field_.assign(fields.size(), Problem::k_whole_row);
-  std::vector<std::size_t> field_of(columns_.size(), Problem::k_whole_row);
-  for (const auto& [column, name] : naming.given) {
-    std::uint64_t number = 0;
-    std::string why;
-    if (!parse_ticks(name, number, why) || number == 0 || number > fields.size()) continue;
-    field_of[column] = number - 1;
-    std::size_t& taken = column_of_field_[number - 1];
-    if (taken != Problem::k_whole_row) return problem(line_, {column, "is named twice"});
-    taken = column;
+  bool numbers = !naming.given.empty(), digits = false;
+  for (const GivenColumn& given : naming.given) {
+    TRY_ASSIGN(const bool is_number, take_given(given, fields));
+    numbers = numbers && is_number;
+  }
+  const auto field_of = [&](std::size_t column) -> const std::string& {
+    const auto at = std::ranges::find(column_of_field_, column);
+    return fields[static_cast<std::size_t>(at - column_of_field_.begin())];
+  };
+  for (const GivenColumn& given : naming.given) {
+    const std::string& field = field_of(given.column);
+    digits = digits || (!field.empty() && field.front() >= '0' && field.front() <= '9');
   }
   for (std::size_t i = 0; i < fields.size(); ++i) {
     for (std::size_t column = 0; column < columns_.size(); ++column) {
-      if (columns_[column] != fields[i] || field_of[column] < fields.size()) continue;
+      const bool is_given =
+          std::ranges::find(naming.given, column, &GivenColumn::column) != naming.given.end();
+      if (is_given || columns_[column] != fields[i]) continue;
       if (has(column)) return problem(line_, {column, "stands twice in the header"});
       if (column_of_field_[i] == Problem::k_whole_row) column_of_field_[i] = column;
     }
   }
-  bool numbers = !naming.given.empty(), digits = false;
-  for (const auto& [column, name] : naming.given) {
-    if (!has(column)) return problem(line_, {column, "there is no such column"});
-    if (field_of[column] == Problem::k_whole_row) {
-      numbers = false;
-      continue;
-    }
-    const std::string& field = fields[field_of[column]];
-    digits = digits || (!field.empty() && field.front() >= '0' && field.front() <= '9');
-  }
   has_header_ = !numbers || !digits;
   if (!has_header_) return {};
-  for (const auto& [column, name] :
-       naming.given) {  // a name says more than a number, if only its unit
-    const auto at = std::find(column_of_field_.begin(), column_of_field_.end(), column);
-    columns_[column] = fields[static_cast<std::size_t>(at - column_of_field_.begin())];
+  for (const GivenColumn& given : naming.given) {  // a name says more than a number, if only a unit
+    columns_[given.column] = field_of(given.column);
   }
   guess(naming, [&](std::size_t column, std::string_view name) {
     if (has(column)) return false;
@@ -233,7 +290,9 @@ void Reader::guess(const Naming& naming,
       const std::string_view name = rest.substr(0, rest.find(' '));
       rest.remove_prefix(std::min(name.size() + 1, rest.size()));
       found = take(column, name);
-      if (found) guesses_.push_back(fmt::format("{} is {}", wanted, shown(columns_[column])));
+      // The name itself may have a unit, or other letters.
+      if (!found || name == wanted) continue;
+      guesses_.push_back(fmt::format("{} is {}", wanted, shown(columns_[column])));
     }
   }
 }
@@ -311,6 +370,15 @@ std::uint64_t Reader::bytes_read() const {
 
 Result<void> Reader::rows(std::size_t piece, const RowFunction& row) const {
   return json_ ? json_rows(pieces_[piece], row) : csv_rows(pieces_[piece], row);
+}
+
+Unit Reader::unit_of(std::size_t column, Unit general) const {
+  if (units_[column] != Unit::unnamed) return units_[column];
+  return general == Unit::unnamed ? unit_of_column(columns_[column]) : general;
+}
+
+tl::unexpected<Error> Reader::missing(std::size_t column) const {
+  return problem(1, {column, "the column is missing; --columns names it"});
 }
 
 tl::unexpected<Error> Reader::problem(std::uint64_t line, const Problem& problem) const {

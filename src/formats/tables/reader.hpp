@@ -15,6 +15,7 @@
 #include <entrain/error.hpp>
 
 #include "base/file.hpp"
+#include "formats/tables/times.hpp"
 
 namespace entrain::tables {
 
@@ -48,10 +49,24 @@ struct Source {
   std::optional<std::string_view> text;  ///< none: that of the file
 };
 
+/// A column that the user named.
+struct GivenColumn {
+  std::size_t column = 0;     ///< position among the requested columns
+  std::string name;           ///< its name in the file, or its number from 1
+  Unit unit = Unit::unnamed;  ///< unit of its numbers; unnamed: the user named none
+  friend bool operator==(const GivenColumn&, const GivenColumn&) = default;
+};
+
+/// Parses the words of CheckOptions::columns or AlignFiles::columns. `times`: positions of the
+/// columns whose numbers have a unit. Errors: ErrorKind::usage for words that name none of the
+/// columns, and for columns or names that stand there twice.
+Result<std::vector<GivenColumn>> columns_of(std::string_view text,
+                                            std::span<const std::string_view> columns,
+                                            std::span<const std::size_t> times);
+
 /// How a table names its columns. Members name requested columns by their positions.
 struct Naming {
-  /// A requested column and its name in the file, or its number from 1.
-  std::vector<std::pair<std::size_t, std::string>> given{};
+  std::vector<GivenColumn> given{};
   /// Per requested column other names to look for, with a blank between them; a unit may follow
   /// them, as in send_us. Empty: none.
   std::span<const std::string_view> others{};
@@ -71,7 +86,8 @@ struct Naming {
 class Reader {
  public:
   /// Opens a table and reads its header. Errors: ErrorKind::input for a file that cannot be read,
-  /// is empty, has a damaged header or two columns of one name, or lacks a given column.
+  /// is empty, has a damaged header or two columns of one name, or one of CSV that lacks a given
+  /// column.
   static Result<Reader> open(const Source& source, std::span<const std::string_view> columns,
                              const Naming& naming = {});
 
@@ -84,7 +100,9 @@ class Reader {
   [[nodiscard]] bool is_json() const { return json_; }
   /// Name of a requested column in the file.
   [[nodiscard]] const std::string& name_of(std::size_t column) const { return columns_[column]; }
-  /// Columns that are not as requested nor as given: "cause_clock is src".
+  /// Unit of the numbers of a column: the given one, else `general`, else that of its name.
+  [[nodiscard]] Unit unit_of(std::size_t column, Unit general = Unit::unnamed) const;
+  /// Columns of other names than the requested or given ones: "cause_clock is src".
   [[nodiscard]] const std::vector<std::string>& guesses() const { return guesses_; }
   /// True if write_edges() wrote the table.
   [[nodiscard]] bool is_own() const { return own_; }
@@ -106,6 +124,8 @@ class Reader {
   /// Errors: ErrorKind::input with file, line and column, for rows that are damaged or refused.
   Result<void> rows(std::size_t piece, const RowFunction& row) const;
 
+  /// Error about a requested column that the header lacks.
+  [[nodiscard]] tl::unexpected<Error> missing(std::size_t column) const;
   /// Error about a row, worded like those of rows().
   [[nodiscard]] tl::unexpected<Error> problem(std::uint64_t line, const Problem& problem) const;
 
@@ -118,6 +138,7 @@ class Reader {
   Result<void> open_file(const std::filesystem::path& file, std::uint64_t max_unpacked);
   Result<void> read_header(const Naming& naming);
   void skip_comments();
+  Result<bool> take_given(const GivenColumn& given, const std::vector<std::string>& fields);
   Result<void> name_columns(const Naming& naming, const std::vector<std::string>& fields);
   void guess(const Naming& naming, const std::function<bool(std::size_t, std::string_view)>& take);
   Result<void> fill(std::size_t bytes);
@@ -128,6 +149,7 @@ class Reader {
   File file_;
   std::filesystem::path path_;
   std::vector<std::string> columns_;  ///< names that the file has
+  std::vector<Unit> units_;           ///< given ones, index as columns_
   std::vector<std::string> guesses_;
   std::vector<std::size_t> column_of_field_;  ///< CSV only; k_whole_row: not requested
   std::string header_;
