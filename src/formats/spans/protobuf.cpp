@@ -6,6 +6,7 @@
 #include <iterator>
 #include <limits>
 
+#include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
 
 #include "formats/perfetto/message.hpp"
