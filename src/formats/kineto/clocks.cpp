@@ -92,10 +92,7 @@ std::optional<ClockReader::Wait::For> ClockReader::waits_for(std::string_view na
 
 std::uint32_t ClockReader::number_of(const EventText& event) {
   const Row row{event.process, event.thread};
-  const auto is_equal = [&](const Row& one) {
-    return one.process == row.process && one.thread == row.thread;
-  };
-  if (last_row_ < rows_.size() && is_equal(rows_[last_row_].name)) return last_row_;
+  if (const std::uint32_t* const known = recent_.find(row)) return *known;
   auto at = row_numbers_.find(row);
   if (at == row_numbers_.end()) {
     const Row kept{texts_.interned(row.process), texts_.interned(row.thread)};
@@ -103,7 +100,8 @@ std::uint32_t ClockReader::number_of(const EventText& event) {
     rows_.push_back({.name = kept, .machine = event.machine});
     machine_of_.emplace(kept.process, event.machine);
   }
-  return last_row_ = at->second;
+  recent_.keep(row, at->second);
+  return at->second;
 }
 
 KeptEvent ClockReader::see(const EventText& event, std::int64_t begin, std::int64_t end) {

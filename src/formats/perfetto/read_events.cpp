@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -236,7 +237,7 @@ class EventReader {
   /// all.
   EventHead read(std::string_view bytes, Event& event) {
     constexpr std::size_t k_most_categories = std::size_t{1} << 16;  // bytes
-    has_notes_ = false;
+    notes_.clear();
     flows_.clear();
     extra_.clear();
     scratch_.clear();
@@ -292,7 +293,7 @@ class EventReader {
           event.name = escaped(value.bytes, name_);
           break;
         case EventField::debug_annotations:
-          has_notes_ = true;
+          if (notes_.size() < k_most_annotations) notes_.push_back(value.bytes);
           break;
         case EventField::counter_value:
           counted_ = {.whole = value.number};
@@ -339,13 +340,11 @@ class EventReader {
     return to;
   }
 
-  /// Sets the arguments of an event if those of `of` are wanted. `bytes`: the last event.
-  void read_arguments(std::string_view bytes, Event& event, const Event& of) {
-    if (!has_notes_ || (wants_ && !wants_(of))) return;
+  /// Sets the arguments of an event, which was read last, if those of `of` are wanted.
+  void read_arguments(Event& event, const Event& of) {
+    if (notes_.empty() || (wants_ && !wants_(of))) return;
     arguments_ = "{";
-    for_each_field<EventField>(bytes, [&](EventField field, const Value& value) {
-      if (field == EventField::debug_annotations) add_annotation(value.bytes, state, arguments_);
-    });
+    for (const std::string_view note : notes_) add_annotation(note, state, arguments_);
     arguments_ += '}';
     event.arguments = arguments_;
   }
@@ -417,11 +416,11 @@ class EventReader {
       if (time < track.latest) return misread();
       track.latest = time;
     }
-    if (event.phase == 'E') return end(packet.event, event, number);
+    if (event.phase == 'E') return end(event, number);
     if (event.phase == 'X') {
       event.length = static_cast<std::int64_t>(head.duration_us.number * 1000);
     }
-    read_arguments(packet.event, event, event);
+    read_arguments(event, event);
     if (event.phase == 'C' && counted_) count(*counted_, number, event);
     return event.phase == 'B' ? begin(event, number) : see_(event);
   }
@@ -495,14 +494,14 @@ class EventReader {
   }
 
   /// Arguments at the end of a slice are added to those at its begin.
-  Result<void> end(std::string_view bytes, Event& event, std::uint32_t track) {
+  Result<void> end(Event& event, std::uint32_t track) {
     Lane& lane = lanes_[track];
     if (survey_.tracks[track].is_disordered) return {};
     if (lane.depth == 0) return void(++lone_ends), Result<void>();
     const OpenSlice& slice = lane.slices[--lane.depth];
     Event whole = event_of(slice, track);
     set_end(whole, event.time);
-    read_arguments(bytes, event, whole);
+    read_arguments(event, whole);
     if (whole.arguments.empty()) {
       whole.arguments = event.arguments;
     } else if (event.arguments.size() > 2) {
@@ -594,8 +593,8 @@ class EventReader {
   std::optional<Counted> counted_;  ///< value of a counter
   NumberText id_{};
   std::vector<Flow> flows_;
-  std::vector<ExtraCounters> extra_;  ///< of integers and of doubles, if the event has any
-  bool has_notes_ = false;            ///< the last event has annotations
+  std::vector<ExtraCounters> extra_;     ///< of integers and of doubles, if the event has any
+  std::vector<std::string_view> notes_;  ///< annotations of the last event
 };
 
 }  // namespace
