@@ -106,6 +106,15 @@ function(entrain_add_room room)
     PRIVATE standard_warnings)
   target_compile_definitions(
     ${target} PRIVATE ENTRAIN_RECORD_LIBDIR="${CMAKE_INSTALL_LIBDIR}/entrain")
+  # GCC stops inlining when a batch of files has grown by 40 %, in the midst of what reads events: a
+  # check of a Perfetto trace takes a fifth less time without that limit, and compiling half more.
+  if(room MATCHES "^formats/(json|kineto|perfetto)$")
+    set(is_release_of_gcc $<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<CONFIG:Release>>)
+    target_compile_options(
+      ${target}
+      PRIVATE
+        "$<${is_release_of_gcc}:--param=inline-unit-growth=400;--param=large-unit-insns=100000>")
+  endif()
   if(json IN_LIST ENTRAIN_${room}_NAMES)
     target_precompile_headers(${target} REUSE_FROM entrain_precompiled_json)
   else()

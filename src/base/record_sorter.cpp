@@ -69,6 +69,7 @@ RecordSorter::~RecordSorter() {
 
 Result<void> RecordSorter::add(const SortKey& key, std::initializer_list<std::string_view> parts) {
   const std::size_t at = bytes_.size();
+  if (at == 0) bytes_.reserve(most_);  // growth would copy all of it
   for (const std::string_view part : parts) bytes_ += part;
   entries_.push_back({key, at, bytes_.size() - at});
   if (bytes_.size() + entries_.size() * sizeof(Entry) <= most_) return {};

@@ -128,8 +128,10 @@ Result<void> Correction::make_page() {
   if (!survey_) return {};
   const bool seen = report_.judgement.has_value();
   TRY_ASSIGN(*page_, survey_->corrected(maps_, seen, report_.bounds ? &*report_.bounds : nullptr));
-  // Pages are the same for any number of processes, and these pair calls in one only.
-  if (proven_ && source_.given()) {
+  // The calls are in memory at every process: those of longer archives only on demand.
+  constexpr std::uint64_t k_most_calls = std::uint64_t{1} << 22;
+  const bool are_few = report_.before.coverage.collective_calls <= k_most_calls;
+  if (proven_ && (source_.given() || !processes_.any(!are_few))) {
     TRY_ASSIGN(page_->stragglers, stragglers());
   }
   if (report_.bounds && !options_.check.bounds.rows) report_.bounds->rows.clear();
@@ -137,9 +139,10 @@ Result<void> Correction::make_page() {
 }
 
 Result<std::optional<StragglerReport>> Correction::stragglers() {
-  TRY_ASSIGN(const auto found, paired().collectives(t_.loaded, options_.check, progress_));
+  const trace::Share share = t_.loaded.share(processes_);
+  TRY_ASSIGN(const auto found, paired().collectives(share, options_.check, progress_));
   if (!found) return std::nullopt;
-  StragglerReport report = waits::judge({.trace = t_.loaded.trace,
+  StragglerReport report = waits::judge({.share = share,
                                          .collectives = *found,
                                          .maps = maps_,
                                          .proven = proven_ ? &*proven_ : nullptr});

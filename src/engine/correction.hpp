@@ -71,7 +71,7 @@ class Correction {
   Result<void> make_page();
 
   /// Who came late to collectives, by the corrected times; empty for a format without collectives.
-  /// In one process, or for a source with given(). Errors: those of Source::collectives().
+  /// Collective. Errors: those of Source::collectives().
   Result<std::optional<StragglerReport>> stragglers();
 
   /// Refuses input that has changed since it was read.

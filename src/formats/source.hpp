@@ -241,11 +241,12 @@ class Source {
   [[nodiscard]] virtual Result<ArchiveInfo> describe(unsigned threads,
                                                      Progress* progress) const = 0;
 
-  /// The collectives of the trace, by the pairs of calls of which its edges are; `loaded`: trace
-  /// that load() has read. Empty: the format has none. In one process. Errors: those of pairing.
+  /// The collectives of the trace, by the pairs of calls of which its edges are; `share`: of what
+  /// load() has read. Empty: the format has none. Collective: every process gets all of them.
+  /// Errors: those of pairing.
   [[nodiscard]] virtual Result<std::optional<trace::Collectives>> collectives(
-      const trace::LoadedTrace& loaded, const CheckOptions& options, Progress* progress) const {
-    static_cast<void>(loaded), static_cast<void>(options), static_cast<void>(progress);
+      const trace::Share& share, const CheckOptions& options, Progress* progress) const {
+    static_cast<void>(share), static_cast<void>(options), static_cast<void>(progress);
     return std::nullopt;
   }
 

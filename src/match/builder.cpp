@@ -4,13 +4,16 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <tuple>
 
 #include <fmt/core.h>
 
+#include "base/counters.hpp"
 #include "base/executor.hpp"
 #include "base/free_memory.hpp"
 #include "base/try.hpp"
 #include "match/incomplete_messages.hpp"
+#include "trace/operations.hpp"
 
 namespace entrain::match {
 
@@ -388,6 +391,66 @@ Result<trace::Witness> find_witness(const trace::Share& share, bool messages_mis
   return std::move(builder.witness());
 }
 
+namespace {
+
+/// The values of all members, of which `own` are those of this one.
+template <class List>
+void gather_list(Team& team, List& own) {
+  if (team.size() == 1) return;
+  const std::vector<typename List::value_type> values(own.begin(), own.end());
+  const auto all = gather_everywhere(team, values);
+  own.assign(all.begin(), all.end());
+}
+
+/// Lets all members have the collectives of all, in an order that does not depend on the team.
+void gather_collectives(const trace::Share& share, trace::Collectives& found) {
+  Team& team = share.team;
+  const auto sizes = gather_everywhere(team, std::vector<std::uint64_t>{found.calls.size()});
+  const std::uint64_t before =
+      std::accumulate(sizes.begin(), sizes.begin() + team.rank(), std::uint64_t{0});
+  for (trace::CollectiveOperation& one : found.all) one.first += before;
+  gather_list(team, found.all);
+  gather_list(team, found.calls);
+  std::ranges::stable_sort(found.all, {}, [&](const trace::CollectiveOperation& one) {
+    if (one.members == 0) return std::tuple(one.group, LocationIndex{k_none}, std::uint64_t{0});
+    const trace::CollectiveCall& call = found.calls[one.first];
+    return std::tuple(one.group, call.location, call.begin);
+  });
+  std::vector<std::int64_t> stamps;
+  constexpr std::size_t k_at_once = std::size_t{1} << 16;  // calls
+  for (std::size_t c = 0; c < found.calls.size(); c += k_at_once) {
+    const auto some =
+        std::span(found.calls).subspan(c).first(std::min(k_at_once, found.calls.size() - c));
+    stamps.assign(2 * some.size(), 0);
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      if (!share.owns(some[i].location)) continue;
+      const trace::EventList& events = share.trace.locations[some[i].location].events;
+      stamps[2 * i] = static_cast<std::int64_t>(events.time(some[i].begin));
+      stamps[2 * i + 1] = static_cast<std::int64_t>(events.time(some[i].end));
+    }
+    team.reduce(Team::Reduction::sum, stamps);
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      some[i].begin = static_cast<std::uint64_t>(stamps[2 * i]);
+      some[i].end = static_cast<std::uint64_t>(stamps[2 * i + 1]);
+    }
+  }
+}
+
+void name_collectives(const trace::Definitions& definitions, trace::Collectives& found) {
+  for (const trace::Comm& comm : definitions.comms) {
+    found.groups.push_back(comm.name.empty() ? fmt::format("communicator {}", comm.id) : comm.name);
+  }
+  std::uint32_t operations = 0;
+  for (const trace::CollectiveOperation& one : found.all) {
+    operations = std::max(operations, one.operation + 1);
+  }
+  for (std::uint32_t o = 0; o < operations; ++o) {
+    found.operations.emplace_back(trace::operation_name(static_cast<std::uint8_t>(o)));
+  }
+}
+
+}  // namespace
+
 Result<trace::Collectives> find_collectives(const trace::Share& share, bool dense_alltoallv,
                                             unsigned threads, const Progress* progress) {
   TRY(share.team.agree(require_countable({.events = own_events(share)}, share.trace.path)));
@@ -400,7 +463,17 @@ Result<trace::Collectives> find_collectives(const trace::Share& share, bool dens
     match(builder);
     TRY(builder.agree());
   }
-  return std::move(builder.collectives());
+  trace::Collectives found = std::move(builder.collectives());
+  gather_collectives(share, found);
+  name_collectives(share.trace.definitions, found);
+  Builder::LeftOut& left_out = builder.left_out;
+  for (std::int64_t* count : {&left_out.alltoallv, &left_out.scans, &left_out.non_blocking}) {
+    *count = share.team.reduce(Team::Reduction::sum, *count);
+  }
+  found.left_out = nonzero({{"alltoallv_instances", left_out.alltoallv},
+                            {"scans", left_out.scans},
+                            {"non_blocking_collectives", left_out.non_blocking}});
+  return found;
 }
 
 Graph build_graph(const trace::Trace& trace, const Options& options) {

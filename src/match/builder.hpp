@@ -135,8 +135,13 @@ class Builder {
   /// Set by find_gaps(), per process. `ends_early`: for this member's processes only.
   std::vector<bool> has_gaps, ends_early;
 
-  /// Collectives of this member; only with Options::collectives.
+  /// Collectives of this member, with numbers of events in place of stamps and without names; only
+  /// with Options::collectives.
   [[nodiscard]] trace::Collectives& collectives() { return collectives_; }
+  /// Collectives that are in no such list.
+  struct LeftOut {
+    std::int64_t alltoallv = 0, scans = 0, non_blocking = 0;
+  } left_out;
 
   /// Claims of this member where records are missing.
   [[nodiscard]] trace::Witness& witness() { return graph_.witness; }

@@ -265,11 +265,9 @@ class InstanceSides {
     const bool sends_any = may_send && sends_data(member, call);
     const bool receives_any = may_receive && receives_data(member, call);
     if (builder_.options().collectives) {
-      const auto stamp = [&](const NodeRef& event) {
-        return builder_.events(event.location).time(event.node);
-      };
-      builder_.collectives().calls.push_back({.begin = stamp(call.begin),
-                                              .end = stamp(call.end),
+      // Numbers of events, whose stamps their owner knows: see find_collectives().
+      builder_.collectives().calls.push_back({.begin = call.begin.node,
+                                              .end = call.end.node,
                                               .location = call.begin.location,
                                               .gives = sends_any,
                                               .takes = receives_any});
@@ -292,26 +290,10 @@ class InstanceSides {
   std::uint32_t root_;
 };
 
-void left_out(Builder& builder, const char* why) {
-  for (auto& [name, count] : builder.collectives().left_out) {
-    if (name == why) return void(++count);
-  }
-  builder.collectives().left_out.emplace_back(why, 1);
-}
-
 /// Adds the collective of the calls that were added from `first` on.
 void note_collective(Builder& builder, const Call& call, std::size_t first) {
   trace::Collectives& found = builder.collectives();
-  const std::vector<trace::Comm>& comms = builder.definitions().comms;
-  for (std::size_t c = found.groups.size(); c < comms.size(); ++c) {
-    found.groups.push_back(comms[c].name.empty() ? fmt::format("communicator {}", comms[c].id)
-                                                 : comms[c].name);
-  }
-  while (found.operations.size() <= call.op) {
-    found.operations.emplace_back(
-        trace::operation_name(static_cast<std::uint8_t>(found.operations.size())));
-  }
-  const trace::Comm& comm = comms[call.space];
+  const trace::Comm& comm = builder.definitions().comms[call.space];
   found.all.push_back({.first = first,
                        .members = static_cast<std::uint32_t>(found.calls.size() - first),
                        .expected = static_cast<std::uint32_t>(processes_of(builder, comm).size()),
@@ -376,7 +358,7 @@ void add_instance(Builder& builder, std::span<const CommProcess> members,
   Shape shape = shape_of(calls[0].op, one_sided);
   if (shape == Shape::totals_only) {
     if (builder.options().collectives && !builder.options().dense_alltoallv) {
-      return left_out(builder, "alltoallv_instances");
+      return void(++builder.left_out.alltoallv);
     }
     if (!builder.options().collectives && any_names_partners(calls))
       return add_named_instance(builder, members, calls, comm);
@@ -390,9 +372,9 @@ void add_instance(Builder& builder, std::span<const CommProcess> members,
   const std::uint32_t root = common_root(calls);
   const EdgeKind kind = kind_of(shape, one_sided);
   if (builder.options().collectives) {
-    if (shape == Shape::prefix) return left_out(builder, "scans");
+    if (shape == Shape::prefix) return void(++builder.left_out.scans);
     // Its begin is the request, and nobody waits before the call that completes it.
-    if (calls[0].non_blocking) return left_out(builder, "non_blocking_collectives");
+    if (calls[0].non_blocking) return void(++builder.left_out.non_blocking);
   }
   // An inter-communicator exchanges only between its groups: once in each direction.
   for (const bool to_second : {true, false}) {

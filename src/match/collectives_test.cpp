@@ -425,6 +425,38 @@ TEST(Collectives, calls_are_found_with_those_that_give_and_take) {
   }
 }
 
+TEST(Collectives, any_team_finds_the_same) {
+  TraceBuilder b(3);
+  for (LocationIndex l = 0; l < 3; ++l) {
+    for (std::uint64_t i = 0; i < 20; ++i) {
+      const std::uint8_t operation = i % 3 == 0 ? op::scan : op::allreduce;
+      b.collective(l, 100 * i + 7 * l, 100 * i + 50 + l, operation, trace::k_root_none);
+    }
+  }
+  const trace::Collectives expected = found_in(b);
+  EXPECT_EQ(expected.all.size(), 13u);
+  EXPECT_EQ(count_of(expected.left_out, "scans"), 7u);
+  const trace::Partition partition{{0, 1, 1}};
+  const auto done = run_team(2, [&](Team& team) -> Result<void> {
+    const auto found = find_collectives({team, partition, b.trace()}, false, 1, nullptr);
+    if (!found) return tl::unexpected<Error>(found.error());
+    EXPECT_EQ(found->groups, expected.groups);
+    EXPECT_EQ(found->operations, expected.operations);
+    EXPECT_EQ(found->left_out, expected.left_out);
+    EXPECT_EQ(found->all.size(), expected.all.size());
+    for (std::size_t i = 0; i < std::min(found->all.size(), expected.all.size()); ++i) {
+      for (std::uint32_t m = 0; m < 3; ++m) {
+        const trace::CollectiveCall& one = found->calls.at(found->all[i].first + m);
+        const trace::CollectiveCall& other = expected.calls.at(expected.all[i].first + m);
+        EXPECT_EQ(std::pair(one.location, one.begin), std::pair(other.location, other.begin));
+        EXPECT_EQ(one.end, other.end);
+      }
+    }
+    return {};
+  });
+  EXPECT_TRUE(done);
+}
+
 TEST(Collectives, non_blocking_ones_are_left_out) {
   TraceBuilder b(2);
   nb(b, 0, 10, 20, 1, op::allreduce);

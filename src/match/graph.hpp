@@ -160,7 +160,8 @@ Result<trace::Witness> find_witness(const trace::Share& share, bool messages_mis
 
 /// Finds the collectives of communicators, as build_graph() pairs their calls. Alltoallv and
 /// alltoallw, in which a member waits for its partners only, count if `dense_alltoallv`. Collective
-/// and with the errors of build_graph(); each member finds its share.
+/// and with the errors of build_graph(); each member gets all, in an order that does not depend on
+/// the team.
 Result<trace::Collectives> find_collectives(const trace::Share& share, bool dense_alltoallv,
                                             unsigned threads, const Progress* progress);
 

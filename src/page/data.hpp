@@ -91,7 +91,7 @@ struct Data {
   EdgeCounts before, after;          ///< counts of all edges
   std::uint64_t instances = 0;
   std::vector<PageInstance> sample;
-  std::optional<StragglerReport> stragglers;  ///< of training runs, with bounds
+  std::optional<StragglerReport> stragglers;  ///< of a trace with collectives and bounds
   std::vector<std::string> region_names;      ///< names for `nearby`
   std::vector<std::string> location_names;    ///< name of each location of `edges`; "" for others
 };

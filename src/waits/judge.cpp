@@ -39,8 +39,8 @@ struct Arrival {
 class Judge {
  public:
   explicit Judge(const Material& material)
-      : material_(material), definitions_(material.trace.definitions) {
-    report_.archive = material.trace.path;
+      : material_(material), definitions_(material.share.trace.definitions) {
+    report_.archive = material.share.trace.path;
     report_.resolution_hz = definitions_.clock.resolution_hz;
     report_.operations = material.collectives.operations;
     report_.groups = material.collectives.groups;
@@ -56,11 +56,28 @@ class Judge {
     if (material.proven == nullptr) return;
     report_.reason = material.proven->about.reason;
     if (!report_.reason.empty() || material.proven->reference == k_none) return;
-    possible_.emplace(*material.proven, material.maps[material.proven->reference]);
+    reference_ = bounds::shared_map(material.share, material.proven->reference, material.maps);
+    possible_.emplace(*material.proven, reference_);
   }
 
   StragglerReport run() {
-    for (const trace::CollectiveOperation& one : material_.collectives.all) add(one);
+    constexpr std::size_t k_calls_at_once = std::size_t{1} << 14;
+    const BigVector<trace::CollectiveOperation>& all = material_.collectives.all;
+    for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
+      std::vector<Arrival> some;
+      for (; end < all.size() && some.size() < k_calls_at_once; ++end) {
+        for (std::uint32_t m = 0; m < all[end].members; ++m) {
+          some.push_back(arrival_of(material_.collectives.calls[all[end].first + m]));
+        }
+      }
+      share_times(some);
+      auto next = some.begin();
+      for (std::size_t c = begin; c < end; ++c) {
+        arrivals_.assign(next, next + all[c].members);
+        next += all[c].members;
+        add(all[c]);
+      }
+    }
     std::ranges::stable_sort(report_.collectives, {}, &CollectiveWait::time_ticks);
     report_.by_group =
         sums_by([](const CollectiveWait& one) { return std::optional<std::uint64_t>(one.group); });
@@ -73,19 +90,36 @@ class Judge {
  private:
   [[nodiscard]] Arrival arrival_of(const trace::CollectiveCall& call) const {
     const LocationIndex l = call.location;
-    Arrival arrival{.process = definitions_.process_of[l],
-                    .gives = call.gives,
-                    .takes = call.takes,
-                    .time = material_.maps[l](call.begin),
-                    .end = material_.maps[l](call.end)};
+    Arrival arrival{
+        .process = definitions_.process_of[l], .gives = call.gives, .takes = call.takes};
+    if (possible_) arrival.clock = material_.proven->clock_of[l];
+    if (!material_.share.owns(l)) {  // see share_times()
+      arrival.earliest = arrival.latest = 0;
+      return arrival;
+    }
+    arrival.time = material_.maps[l](call.begin);
+    arrival.end = material_.maps[l](call.end);
     if (!possible_) return arrival;
-    arrival.clock = material_.proven->clock_of[l];
     const bounds::Interval errors = possible_->errors(l, call.begin, call.begin);
     if (!errors.bounded()) return arrival;
     const bounds::TickRange times = possible_->at(l, call.begin, errors);
     arrival.earliest = times.least;
     arrival.latest = times.most;
     return arrival;
+  }
+
+  /// Fills the times that other processes know: here they are 0.
+  void share_times(std::vector<Arrival>& arrivals) const {
+    if (material_.share.team.size() == 1) return;
+    std::vector<std::int64_t> times;
+    for (const Arrival& one : arrivals) {
+      times.insert(times.end(), {one.time, one.earliest, one.latest, one.end});
+    }
+    material_.share.team.reduce(Team::Reduction::sum, times);
+    auto next = times.begin();
+    for (Arrival& one : arrivals) {
+      for (std::int64_t* time : {&one.time, &one.earliest, &one.latest, &one.end}) *time = *next++;
+    }
   }
 
   /// By how much `a` came after `b` at least; k_least: nobody knows.
@@ -95,11 +129,8 @@ class Judge {
     return a.earliest == k_least || b.latest == k_most ? k_least : minus(a.earliest, b.latest);
   }
 
+  /// Judges a collective, whose arrivals are known.
   void add(const trace::CollectiveOperation& collective) {
-    arrivals_.clear();
-    for (std::uint32_t m = 0; m < collective.members; ++m) {
-      arrivals_.push_back(arrival_of(material_.collectives.calls[collective.first + m]));
-    }
     // A root that takes alone gives as well, but nobody waits for it.
     const auto takes = std::ranges::count_if(arrivals_, &Arrival::takes);
     const bool is_rooted = takes == 1 && arrivals_.size() > 1;
@@ -264,6 +295,7 @@ class Judge {
 
   const Material& material_;
   const trace::Definitions& definitions_;
+  ClockMap reference_;                             ///< of the clock that gives the time
   std::optional<bounds::PossibleTimes> possible_;  ///< none: nothing bounds the clocks
   std::vector<StragglerRow> rows_;                 ///< one per process
   std::vector<Arrival> arrivals_;                  ///< those of a collective

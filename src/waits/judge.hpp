@@ -8,20 +8,22 @@
 
 #include "bounds/prove.hpp"
 #include "trace/collectives.hpp"
-#include "trace/trace.hpp"
+#include "trace/share.hpp"
 
 /// Who came last to collectives, and how long the others waited, as far as clocks can tell.
 namespace entrain::waits {
 
 /// Collectives and the times of their calls. Holds references, which must outlive it.
 struct Material {
-  const trace::Trace& trace;
-  const trace::Collectives& collectives;
-  std::span<const ClockMap> maps;                   ///< stamp -> corrected time, one per location
+  const trace::Share& share;
+  const trace::Collectives& collectives;  ///< the same at every process
+  /// Stamp -> corrected time, one per location; those of other processes mean nothing.
+  std::span<const ClockMap> maps;
   const bounds::ProvenIntervals* proven = nullptr;  ///< intervals of the clocks; null: none
 };
 
 /// Judges each collective and sums up. Nothing is proved without intervals. O(calls log windows).
+/// Collective over the processes; the same result at each.
 ///
 /// The member that the others wait for is, of those that give, the one with the last begin by
 /// corrected times. It is proven if its earliest possible begin is later than the latest possible

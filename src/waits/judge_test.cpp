@@ -72,7 +72,10 @@ class Made {
   }
 
   [[nodiscard]] StragglerReport judged(bool is_proved = true) const {
-    return judge({.trace = trace_,
+    Solo solo;
+    const trace::Partition partition = trace::undivided(trace_.definitions);
+    const trace::Share share{solo, partition, trace_};
+    return judge({.share = share,
                   .collectives = found_,
                   .maps = maps_,
                   .proven = is_proved ? &proven_ : nullptr});

@@ -43,6 +43,18 @@ class ReportFile : public ::testing::Test {
   TempFolder folder_;
 };
 
+TEST_F(ReportFile, stragglers_of_an_archive_are_those_of_the_verb) {
+  const ChildOutcome written =
+      run_tool({"report", example("lulesh-8"), "-o", path("page.html"), "-q"});
+  EXPECT_EQ(written.exit_code, 1) << written.summary();
+  const Json page = data_of(path("page.html"))["stragglers"];
+  const Json alone = json_of(run_tool({"stragglers", example("lulesh-8"), "--json"}));
+  ASSERT_TRUE(page.is_object());
+  for (const char* figure : {"collectives", "proven", "ties", "wait_s", "longest"}) {
+    EXPECT_EQ(page[figure], alone[figure]) << figure;
+  }
+}
+
 TEST_F(ReportFile, of_a_plan_says_what_correct_would_do) {
   const std::string page = path("a.html"), corrected = path("corrected");
   const Json plan = json_of(run_tool({"report", example("lulesh-8"), "-o", page, "--json"}));

@@ -5,7 +5,6 @@
 
 #include <fmt/core.h>
 
-#include "base/exact.hpp"
 #include "base/try.hpp"
 
 namespace entrain::kineto {
@@ -93,10 +92,7 @@ std::optional<ClockReader::Wait::For> ClockReader::waits_for(std::string_view na
 
 std::uint32_t ClockReader::number_of(const EventText& event) {
   const Row row{event.process, event.thread};
-  const auto is_equal = [&](const Row& one) {
-    return one.process == row.process && one.thread == row.thread;
-  };
-  if (last_row_ < rows_.size() && is_equal(rows_[last_row_].name)) return last_row_;
+  if (const std::uint32_t* const known = recent_.find(row)) return *known;
   auto at = row_numbers_.find(row);
   if (at == row_numbers_.end()) {
     const Row kept{texts_.interned(row.process), texts_.interned(row.thread)};
@@ -104,13 +100,14 @@ std::uint32_t ClockReader::number_of(const EventText& event) {
     rows_.push_back({.name = kept, .machine = event.machine});
     machine_of_.emplace(kept.process, event.machine);
   }
-  return last_row_ = at->second;
+  recent_.keep(row, at->second);
+  return at->second;
 }
 
 KeptEvent ClockReader::see(const EventText& event, std::int64_t begin, std::int64_t end) {
   const std::uint32_t number = number_of(event);
   RowFacts& row = rows_[number];
-  // Viewers sort the packets of a trace by their times: their order in the file tells nothing.
+  // Times of a Perfetto trace count on already.
   const KeptEvent kept{number, begin, end, event.moment ? 0 : row.order.see(begin, end)};
   row.stamps.resize(std::size_t{kept.part} + 1);
   row.stamps.back().add(begin, end);
@@ -247,41 +244,6 @@ bool ClockReader::share_a_part(const std::set<std::string_view>& devices) const 
   });
 }
 
-/// Where the clock of some rows was set back: those that fall at all do so equally often, each time
-/// by little of what they show before and after. Blocks of a file that begin anew repeat most
-/// times.
-Falls ClockReader::falls_of(std::span<const std::uint32_t> rows) const {
-  constexpr std::int64_t k_times = 4;  ///< parts must be so many times longer than what is repeated
-  constexpr std::int64_t k_longest = std::int64_t{1} << 45;  ///< of a fall, ns: ten hours
-  constexpr std::int64_t k_apart = 50'000'000;  ///< ns: longer than what may hide when it was set
-  std::vector<RowOrder::Fall> all;
-  std::vector<Stamps> parts;
-  for (const std::uint32_t r : rows) {
-    const std::vector<RowOrder::Fall>& own = rows_[r].order.falls();
-    if (own.empty()) continue;
-    if (own.size() > RowOrder::k_most_falls || (!all.empty() && all.size() != own.size()))
-      return {};
-    if (all.empty()) all = own;
-    parts.resize(own.size() + 1);
-    for (std::size_t f = 0; f < own.size(); ++f) {
-      all[f] = {std::max(all[f].from, own[f].from), std::min(all[f].to, own[f].to),
-                std::max(all[f].until, own[f].until)};
-    }
-    for (std::size_t p = 0; p < parts.size(); ++p) parts[p].add(rows_[r].stamps[p]);
-  }
-  for (std::size_t f = 0; f < all.size(); ++f) {
-    auto& [begin, next, until, ahead] = all[f];
-    const Int128 from = begin, to = next;
-    const Int128 least = k_times * (from - to);
-    if (from - to > k_longest || until - from > k_longest || to - parts[f].first < least ||
-        parts[f + 1].last - from < least) {
-      return {};
-    }
-    ahead = until - next + k_apart;
-  }
-  return {std::move(all)};
-}
-
 /// Lets the times of each clock count on, before these are taken for times.
 void ClockReader::count_all_on() {
   std::map<std::pair<bool, std::string_view>, std::vector<std::uint32_t>> rows;
@@ -291,7 +253,11 @@ void ClockReader::count_all_on() {
     rows[{row.is_of_device, row.is_of_device ? row.name.process : host}].push_back(r);
   }
   std::map<std::pair<bool, std::string_view>, Falls> of_clock;
-  for (const auto& [clock, own] : rows) of_clock[clock] = falls_of(own);
+  for (const auto& [clock, own] : rows) {
+    std::vector<const RowOrder*> orders;
+    for (const std::uint32_t r : own) orders.push_back(&rows_[r].order);
+    of_clock[clock] = falls_of(orders);
+  }
   // A host and its devices that were set together count on by the same.
   const auto host_of_clock = [&](const auto& clock) -> Falls& {
     const auto device = devices_.find(clock.second);

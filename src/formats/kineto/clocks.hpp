@@ -17,6 +17,7 @@
 #include <entrain/error.hpp>
 
 #include "formats/kineto/collective_calls.hpp"
+#include "formats/kineto/recent_rows.hpp"
 
 /// Clocks of a file: its host's, and one per device that host calls are related to.
 namespace entrain::kineto {
@@ -132,7 +133,6 @@ class ClockReader {
   void add_sync(const EventText& event);
   void add_call(const EventText& event, const KeptEvent& call);
   void gather_devices();
-  [[nodiscard]] Falls falls_of(std::span<const std::uint32_t> rows) const;
   void count_all_on();
   [[nodiscard]] std::string_view host_of(const Device& device) const;
   void find_parts(const std::set<std::string_view>& devices);
@@ -150,7 +150,7 @@ class ClockReader {
   std::vector<RowFacts> rows_;
   std::vector<Falls> ahead_;  ///< of the clock of each row
   std::map<Row, std::uint32_t, IsRowBefore> row_numbers_;
-  std::uint32_t last_row_ = 0;  ///< row of the last event: neighbours often share it
+  RecentRows<std::uint32_t> recent_;  ///< numbers of rows
   std::vector<Work> work_;
   std::map<std::string_view, Device> devices_;       ///< key: process
   std::map<std::string_view, std::uint32_t> parts_;  ///< those of processes; others are of part 0

@@ -12,6 +12,7 @@
 #include "formats/json/strings.hpp"
 #include "formats/kineto/merge_rank.hpp"
 #include "formats/kineto/notes.hpp"
+#include "formats/kineto/recent_rows.hpp"
 #include "formats/perfetto/packet_writer.hpp"
 #include "formats/perfetto/track_writer.hpp"
 
@@ -169,7 +170,7 @@ class PerfettoRank final : public RankMerger {
   std::map<std::string, std::uint32_t, std::less<>> process_numbers_;
   std::map<RowOf<std::string>, std::uint32_t, IsRowBefore> thread_numbers_;
   std::map<std::string, std::uint32_t> own_tracks_;  ///< of counters and asynchronous events
-  std::uint32_t last_ = 0;                           ///< thread of the last event
+  RecentRows<std::uint32_t> recent_;                 ///< threads
   std::int32_t next_process_ = k_first_made_up, next_thread_ = k_first_made_up;
   std::map<std::string, std::vector<Begun>> begun_;
   std::size_t begun_bytes_ = 0;
@@ -194,20 +195,22 @@ std::uint32_t PerfettoRank::process_of(std::string_view text) {
 }
 
 std::uint32_t PerfettoRank::thread_of(std::string_view process, std::string_view thread) {
-  if (last_ < threads_.size() && threads_[last_].number_text == thread &&
-      processes_[threads_[last_].process].number_text == process) {
-    return last_;
+  const Row row{process, thread};
+  if (const std::uint32_t* const known = recent_.find(row)) return *known;
+  const auto known = thread_numbers_.find(row);
+  if (known != thread_numbers_.end()) {
+    recent_.keep(row, known->second);
+    return known->second;
   }
-  const auto known = thread_numbers_.find(Row{process, thread});
-  if (known != thread_numbers_.end()) return last_ = known->second;
   const std::uint32_t around = process_of(process);
-  last_ = static_cast<std::uint32_t>(threads_.size());
-  thread_numbers_.emplace(RowOf<std::string>{std::string(process), std::string(thread)}, last_);
+  const auto number = static_cast<std::uint32_t>(threads_.size());
+  recent_.keep(row, number);
+  thread_numbers_.emplace(RowOf<std::string>{std::string(process), std::string(thread)}, number);
   threads_.push_back({.number_text = std::string(thread),
                       .number = number_of(thread, next_thread_),
                       .process = around,
                       .track = new_track(processes_[around].track, true)});
-  return last_;
+  return number;
 }
 
 std::uint32_t PerfettoRank::track_of(const EventText& event) {

@@ -227,12 +227,13 @@ Result<void> RankMerger::walk(const std::function<Result<void>(const Placed&)>& 
         arguments = std::string(event.arguments).replace(at, before.size(), issued);
         (moved = event)->arguments = arguments;
       }
+      const std::int64_t time = map(begin);
       const Placed placed{.event = moved ? *moved : event,
                           .clock = number,
                           .stamp = begin,
                           .end_stamp = end,
-                          .begin = map(begin),
-                          .end = std::max(map(begin), map(end)),
+                          .begin = time,
+                          .end = end == begin ? time : std::max(time, map(end)),
                           .has_time = true};
       if (placed.begin >= 0) return see(placed);
       return fail(ErrorKind::input,

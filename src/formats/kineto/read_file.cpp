@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -92,8 +91,8 @@ bool are_merged(const std::vector<Kernel>& kernels) {
 }
 
 bool is_name_of_collective(std::string_view name) {
-  return is_word(name, "record_param_comms") || name.starts_with("nccl:") ||
-         name.starts_with("rccl:");
+  const std::string_view begin = name.substr(0, 5);
+  return is_word(name, "record_param_comms") || is_word(begin, "nccl:") || is_word(begin, "rccl:");
 }
 
 /// True for events of kernels that communicate.
@@ -357,11 +356,11 @@ bool is_collective_kernel(const EventText& event) {
 }
 
 bool has_arguments_to_read(std::string_view category, std::string_view name) {
-  constexpr std::array<std::string_view, 12> k_read{
-      "kernel",       "Kernel",      "gpu_memcpy",  "Memcpy",  "gpu_memset", "Memset",
-      "cuda_runtime", "cuda_driver", "hip_runtime", "Runtime", "cuda_sync",  "gpu_user_annotation"};
-  return std::ranges::find(k_read, category) != k_read.end() || is_name_of_collective(name) ||
-         is_word(name, "clock_sync");
+  const auto is_one_of = [&](const auto&... words) { return (is_word(category, words) || ...); };
+  return is_one_of("kernel", "Kernel", "gpu_memcpy", "Memcpy", "gpu_memset", "Memset",
+                   "cuda_runtime", "cuda_driver", "hip_runtime", "Runtime", "cuda_sync",
+                   "gpu_user_annotation") ||
+         is_name_of_collective(name) || is_word(name, "clock_sync");
 }
 
 namespace {

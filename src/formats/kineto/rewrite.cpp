@@ -17,6 +17,8 @@
 #include "formats/json/window.hpp"
 #include "formats/kineto/arrows.hpp"
 #include "formats/kineto/packet_events.hpp"
+#include "formats/kineto/recent_rows.hpp"
+#include "formats/perfetto/reader.hpp"
 #include "formats/recording.hpp"
 
 namespace entrain::kineto {
@@ -200,10 +202,18 @@ Result<FileFacts> for_each_time(const RankFile& file, const SeeTime& see, EventS
     const std::uint64_t end = static_cast<std::uint64_t>(time) + static_cast<std::uint64_t>(length);
     return falls.ahead(time, at->second.see(time, static_cast<std::int64_t>(end)));
   };
+  RecentRows<std::uint32_t> recent;
+  const auto clock_of_event = [&](const EventText& event) {
+    const Row row{event.process, event.thread};
+    if (const std::uint32_t* const known = recent.find(row)) return *known;
+    const std::uint32_t clock = clock_of(file, event);
+    recent.keep(row, clock);
+    return clock;
+  };
   const auto see_other = std::move(others.see);
   others.see = [&](const EventText& event) -> Result<void> {
     const bool has_time = event.has_time() && event.phase != "M";
-    const std::uint32_t clock = has_time ? clock_of(file, event) : 0;
+    const std::uint32_t clock = has_time ? clock_of_event(event) : 0;
     if (!has_time || has_no_time(file.clocks[clock], event)) {
       return see_other ? see_other(event) : Result<void>();
     }
@@ -237,10 +247,12 @@ Result<void> unpack(const RankFile& file, const fs::path& to) {
 }
 
 Result<void> write_file(const fs::path& to, const RankFile& file, std::span<const ClockMap> maps) {
-  const bool stays = std::ranges::all_of(maps, &ClockMap::is_identity) &&
-                     std::ranges::all_of(file.clocks, [](const FileClock& clock) {
-                       return clock.falls.all.empty();  // else later times count on
-                     });
+  const perfetto::Survey* const survey = file.facts.survey.get();
+  const bool counts_on = (survey != nullptr && !survey->falls.empty()) ||
+                         std::ranges::any_of(file.clocks, [](const FileClock& clock) {
+                           return !clock.falls.all.empty();
+                         });
+  const bool stays = !counts_on && std::ranges::all_of(maps, &ClockMap::is_identity);
   if (stays) return duplicate_file(file.path, to);
   if (file.facts.survey != nullptr) return write_packets(to, file, maps);
   constexpr std::size_t k_block = std::size_t{1} << 18;  // bytes written at once

@@ -98,7 +98,7 @@ class Run : public formats::Recording {
     return merge_files(files_, ranks_, plan);
   }
 
-  [[nodiscard]] Result<std::optional<trace::Collectives>> collectives(const trace::LoadedTrace&,
+  [[nodiscard]] Result<std::optional<trace::Collectives>> collectives(const trace::Share&,
                                                                       const CheckOptions&,
                                                                       Progress*) const override {
     return collectives_of(matches_.instances, ranks_, missing_ranks(files_).count > 0);

@@ -231,13 +231,10 @@ class ArchiveSource : public formats::Source {
     return formats::clocks_of(loaded.trace, exchanges);
   }
   [[nodiscard]] Result<std::optional<trace::Collectives>> collectives(
-      const trace::LoadedTrace& loaded, const CheckOptions& options,
-      Progress* progress) const override {
-    Solo solo;
-    TRY_ASSIGN(
-        trace::Collectives found,
-        match::find_collectives(loaded.share(solo), options.alltoallv == AlltoallvRule::dense,
-                                options.threads, progress));
+      const trace::Share& share, const CheckOptions& options, Progress* progress) const override {
+    TRY_ASSIGN(trace::Collectives found,
+               match::find_collectives(share, options.alltoallv == AlltoallvRule::dense,
+                                       options.threads, progress));
     return std::optional(std::move(found));
   }
   [[nodiscard]] Result<ArchiveInfo> describe(unsigned threads, Progress* progress) const override {

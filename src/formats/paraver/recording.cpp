@@ -78,7 +78,7 @@ class Run : public formats::Recording {
                 "write to another disk");
   }
 
-  [[nodiscard]] Result<std::optional<trace::Collectives>> collectives(const trace::LoadedTrace&,
+  [[nodiscard]] Result<std::optional<trace::Collectives>> collectives(const trace::Share&,
                                                                       const CheckOptions&,
                                                                       Progress*) const override {
     return collectives_of(trace_.calls, instances_, trace_.header);

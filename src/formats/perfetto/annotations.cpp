@@ -16,8 +16,6 @@ namespace entrain::perfetto {
 namespace {
 
 constexpr int k_most_nested = 100;  ///< as other readers of protobuf allow
-/// Bytes of an event's arguments: many may refer to one long interned text.
-constexpr std::size_t k_most_arguments = std::size_t{1} << 26;
 
 void separate(std::string& to) {
   if (to.back() != '{' && to.back() != '[') to += ", ";
@@ -62,19 +60,56 @@ class AnnotationText {
   void add_member(std::string_view annotation, int depth) {
     if (to_.size() > k_most_arguments) return;
     separate(to_);
-    to_ += '"';
+    if (add_plain(annotation)) return;
     bool has_name = false;
     for_each_field<NoteField>(annotation, [&](NoteField field, const Value& value) {
       if (has_name) return;
       has_name = field == NoteField::name || field == NoteField::name_iid;
-      if (field == NoteField::name) escape(value.bytes, to_);
-      if (field == NoteField::name_iid) to_ += state_.name(Names::note, value.number);
+      if (field == NoteField::name_iid) add_key(value.number);
+      if (field != NoteField::name) return;
+      add_string(value.bytes, to_);
+      to_ += ": ";
     });
-    to_ += "\": ";
+    if (!has_name) to_ += k_no_key;
     add_value(annotation, depth);
   }
 
  private:
+  static constexpr std::string_view k_no_key = "\"\": ";
+
+  void add_key(std::uint64_t iid) {
+    const std::string_view key = state_.name(Names::note, iid);
+    to_ += key.empty() ? k_no_key : key;
+  }
+
+  /// Adds one that is the number of a name and one plain value, as nearly all are; false, and
+  /// nothing added, for another one.
+  bool add_plain(std::string_view annotation) {
+    const auto key_of = [](NoteField field, protozero::pbf_wire_type type) {
+      return static_cast<char>(static_cast<unsigned>(field) << 3 | static_cast<unsigned>(type));
+    };
+    constexpr auto k_varint = protozero::pbf_wire_type::varint;
+    const char* at = annotation.data();
+    const char* const end = at + annotation.size();
+    if (annotation.size() < 4 || *at != key_of(NoteField::name_iid, k_varint)) return false;
+    const std::uint64_t iid = take_varint(++at, end);
+    if (end - at < 2) return false;
+    const char head = *at++;
+    const bool is_text =
+        head == key_of(NoteField::string_value, protozero::pbf_wire_type::length_delimited);
+    const bool is_integer = head == key_of(NoteField::int_value, k_varint);
+    if (!is_text && !is_integer) return false;
+    const std::uint64_t number = take_varint(at, end);
+    if (is_text ? static_cast<std::uint64_t>(end - at) != number : at != end) return false;
+    add_key(iid);
+    if (is_text) {
+      add_string({at, number}, to_);
+    } else {
+      add_number(static_cast<std::int64_t>(number), to_);
+    }
+    return true;
+  }
+
   void close(char opened, std::size_t begin) {
     if (opened != '\0') {
       to_ += opened == '{' ? '}' : ']';

@@ -6,6 +6,15 @@
 namespace entrain::perfetto {
 
 std::uint64_t InternedNames::number(std::string_view text) {
+  // Members of arguments repeat in one order: a comparison is faster than a hash.
+  const std::uint32_t guess = after_[last_];
+  const std::uint32_t number = guess != 0 && all_[guess - 1] == text ? guess : find(text);
+  after_[last_] = number;
+  return last_ = number;
+}
+
+/// 0 for a text that has no number and gets none.
+std::uint32_t InternedNames::find(std::string_view text) {
   constexpr std::size_t k_most_probes = 32;
   const std::size_t hash = std::hash<std::string_view>{}(text);
   for (std::size_t probe = 0; probe < k_most_probes; ++probe) {
@@ -14,6 +23,7 @@ std::uint64_t InternedNames::number(std::string_view text) {
       if (all_.size() >= k_slots / 2 || bytes_ + text.size() > k_most_bytes) return 0;
       bytes_ += text.size();
       all_.emplace_back(text);
+      after_.push_back(0);
       slot = static_cast<std::uint32_t>(all_.size());
       return slot;
     }
@@ -50,17 +60,23 @@ void PacketWriter::track(std::uint64_t uuid, std::uint64_t parent, std::string_v
 
 void PacketWriter::event(std::uint64_t track, std::uint64_t ns, std::int32_t type,
                          std::string_view fields, std::string_view more) {
-  packet([&](std::string& packet) {
-    add_number(packet, PacketField::timestamp, ns);
-    add_number(packet, PacketField::sequence_flags, k_needs_state);
-    add_key(packet, PacketField::track_event, protozero::pbf_wire_type::length_delimited);
-    const std::size_t own = 2 + 1 + static_cast<std::size_t>(protozero::length_of_varint(track));
-    add_varint(packet, own + fields.size() + more.size());
-    add_number(packet, EventField::type, static_cast<std::uint64_t>(type));
-    add_number(packet, EventField::track_uuid, track);
-    packet += fields;
-    packet += more;
-  });
+  const auto length_of = [](std::uint64_t number) {
+    return static_cast<std::size_t>(protozero::length_of_varint(number));
+  };
+  packet_ = begin_;
+  add_number(packet_, PacketField::timestamp, ns);
+  add_number(packet_, PacketField::sequence_flags, k_needs_state);
+  add_key(packet_, PacketField::track_event, protozero::pbf_wire_type::length_delimited);
+  const std::size_t size = 2 + 1 + length_of(track) + fields.size() + more.size();
+  add_varint(packet_, size);
+  add_number(packet_, EventField::type, static_cast<std::uint64_t>(type));
+  add_number(packet_, EventField::track_uuid, track);
+  // The long part is copied once.
+  add_key(out_, TraceField::packet, protozero::pbf_wire_type::length_delimited);
+  add_varint(out_, packet_.size() + fields.size() + more.size());
+  out_ += packet_;
+  out_ += fields;
+  out_ += more;
 }
 
 void add_name(std::string& data, InternedField table, std::uint64_t number, std::string_view name) {

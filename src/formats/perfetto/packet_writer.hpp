@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -19,8 +20,11 @@ namespace entrain::perfetto {
 // Fields of a message, appended to `out`.
 
 inline void add_varint(std::string& out, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
-  out += static_cast<char>(value);
+  std::array<char, protozero::max_varint_length> bytes{};
+  std::size_t size = 0;
+  for (; value >= 0x80; value >>= 7) bytes[size++] = static_cast<char>(value | 0x80);
+  bytes[size++] = static_cast<char>(value);
+  out.append(bytes.data(), size);  // at once: each append checks for room
 }
 template <class Field>
 void add_key(std::string& out, Field field, protozero::pbf_wire_type type) {
@@ -39,7 +43,9 @@ void add_integer(std::string& out, Field field, std::int64_t value) {
 template <class Field>
 void add_fixed(std::string& out, Field field, std::uint64_t value) {
   add_key(out, field, protozero::pbf_wire_type::fixed64);
-  for (int byte = 0; byte < 8; ++byte) out += static_cast<char>(value >> (8 * byte) & 0xFF);
+  std::array<char, sizeof value> bytes{};
+  for (char& byte : bytes) byte = static_cast<char>(value & 0xFF), value >>= 8;
+  out.append(bytes.data(), bytes.size());
 }
 template <class Field>
 void add_double(std::string& out, Field field, double value) {
@@ -80,8 +86,12 @@ class InternedNames {
   static constexpr std::size_t k_slots = std::size_t{1} << 16;
   static constexpr std::size_t k_most_bytes = std::size_t{1} << 24;
 
+  std::uint32_t find(std::string_view text);
+
   std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(k_slots);  ///< numbers; 0: free
   std::vector<std::string> all_;
+  std::vector<std::uint32_t> after_{0};  ///< number that followed each one the last time
+  std::uint32_t last_ = 0;               ///< the last result
   std::size_t bytes_ = 0;
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
@@ -8,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -235,7 +237,7 @@ class EventReader {
   /// all.
   EventHead read(std::string_view bytes, Event& event) {
     constexpr std::size_t k_most_categories = std::size_t{1} << 16;  // bytes
-    has_notes_ = false;
+    notes_.clear();
     flows_.clear();
     extra_.clear();
     scratch_.clear();
@@ -291,7 +293,7 @@ class EventReader {
           event.name = escaped(value.bytes, name_);
           break;
         case EventField::debug_annotations:
-          has_notes_ = true;
+          if (notes_.size() < k_most_annotations) notes_.push_back(value.bytes);
           break;
         case EventField::counter_value:
           counted_ = {.whole = value.number};
@@ -338,13 +340,11 @@ class EventReader {
     return to;
   }
 
-  /// Sets the arguments of an event if those of `of` are wanted. `bytes`: the last event.
-  void read_arguments(std::string_view bytes, Event& event, const Event& of) {
-    if (!has_notes_ || (wants_ && !wants_(of))) return;
+  /// Sets the arguments of an event, which was read last, if those of `of` are wanted.
+  void read_arguments(Event& event, const Event& of) {
+    if (notes_.empty() || (wants_ && !wants_(of))) return;
     arguments_ = "{";
-    for_each_field<EventField>(bytes, [&](EventField field, const Value& value) {
-      if (field == EventField::debug_annotations) add_annotation(value.bytes, state, arguments_);
-    });
+    for (const std::string_view note : notes_) add_annotation(note, state, arguments_);
     arguments_ += '}';
     event.arguments = arguments_;
   }
@@ -416,11 +416,11 @@ class EventReader {
       if (time < track.latest) return misread();
       track.latest = time;
     }
-    if (event.phase == 'E') return end(packet.event, event, number);
+    if (event.phase == 'E') return end(event, number);
     if (event.phase == 'X') {
       event.length = static_cast<std::int64_t>(head.duration_us.number * 1000);
     }
-    read_arguments(packet.event, event, event);
+    read_arguments(event, event);
     if (event.phase == 'C' && counted_) count(*counted_, number, event);
     return event.phase == 'B' ? begin(event, number) : see_(event);
   }
@@ -490,17 +490,18 @@ class EventReader {
     event.phase = 'X';
     event.length = 0;
     if (__builtin_sub_overflow(end, event.time, &event.length)) event.length = INT64_MAX;
+    event.length = std::max<std::int64_t>(event.length, 0);  // of a clock that was set back
   }
 
   /// Arguments at the end of a slice are added to those at its begin.
-  Result<void> end(std::string_view bytes, Event& event, std::uint32_t track) {
+  Result<void> end(Event& event, std::uint32_t track) {
     Lane& lane = lanes_[track];
     if (survey_.tracks[track].is_disordered) return {};
     if (lane.depth == 0) return void(++lone_ends), Result<void>();
     const OpenSlice& slice = lane.slices[--lane.depth];
     Event whole = event_of(slice, track);
     set_end(whole, event.time);
-    read_arguments(bytes, event, whole);
+    read_arguments(event, whole);
     if (whole.arguments.empty()) {
       whole.arguments = event.arguments;
     } else if (event.arguments.size() > 2) {
@@ -564,6 +565,10 @@ class EventReader {
     event.arguments = arguments_;
     if (event.length < 0) event.phase = 'i';
     if (event.name.empty()) event.name = event.category;
+    Tracks::Track& queue_track = survey_.tracks[track];
+    if (!survey_.is_complete && time < queue_track.latest)
+      return misread();  // the clock may be set
+    queue_track.latest = time;
     return see_(event);
   }
 
@@ -588,8 +593,8 @@ class EventReader {
   std::optional<Counted> counted_;  ///< value of a counter
   NumberText id_{};
   std::vector<Flow> flows_;
-  std::vector<ExtraCounters> extra_;  ///< of integers and of doubles, if the event has any
-  bool has_notes_ = false;            ///< the last event has annotations
+  std::vector<ExtraCounters> extra_;     ///< of integers and of doubles, if the event has any
+  std::vector<std::string_view> notes_;  ///< annotations of the last event
 };
 
 }  // namespace
@@ -598,7 +603,9 @@ Result<TraceFacts> read_events(const std::filesystem::path& path, std::uint64_t 
                                Survey& survey, const Sinks& sinks) {
   EventReader reader(path, survey, sinks);
   const auto take = [&](const Step& step) { return reader.take(step); };
-  Result<TraceFacts> facts = walk(path, max_unpacked, reader.state, take);
+  CountOn count_on(survey.falls, survey.tracks);
+  Result<TraceFacts> facts =
+      walk(path, max_unpacked, reader.state, survey.falls.empty() ? nullptr : &count_on, take);
   if (reader.is_misread) return TraceFacts{.is_misread = true};
   if (facts) {
     TRY(reader.finish());

@@ -145,10 +145,17 @@ void Sequence::clear() {
 }
 
 void Sequence::add(Names table, std::uint64_t iid, std::string_view name) {
-  std::string& text = texts_.emplace_front();
+  const bool is_key = table == Names::note;
+  std::string& text = texts_.emplace_front(is_key ? "\"" : "");
   escape(name, text);
-  auto [known, is_new] = tables_[static_cast<std::size_t>(table)].insert(iid, text);
-  if (!is_new) *known = text;
+  if (is_key) text += "\": ";
+  Table& own = tables_[static_cast<std::size_t>(table)];
+  if (iid == own.first.size()) own.first.emplace_back();
+  if (iid < own.first.size()) {
+    own.first[iid] = text;
+  } else if (auto [known, is_new] = own.others.insert(iid, text); !is_new) {
+    *known = text;
+  }
   constexpr std::size_t k_entry = 128;  // of the map and of the text
   size_ += text.size() + k_entry;
 }

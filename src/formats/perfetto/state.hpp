@@ -45,7 +45,7 @@ struct Packet {
 /// Throws protozero::exception.
 void read_packet(std::string_view body, Packet& packet);
 
-/// Texts of interned data, escaped for JSON.
+/// Texts of interned data, escaped for JSON; names of notes are keys of an object, as `"name": `.
 enum class Names : std::uint8_t { category, event, note, value, stage };
 constexpr std::size_t k_tables_of_names = 5;
 
@@ -89,12 +89,18 @@ class Sequence {
   [[nodiscard]] std::size_t size() const { return size_; }
   /// Empty for unknown ids.
   [[nodiscard]] std::string_view name(Names table, std::uint64_t iid) const {
-    const std::string_view* const found = tables_[static_cast<std::size_t>(table)].find(iid);
+    const Table& own = tables_[static_cast<std::size_t>(table)];
+    if (iid < own.first.size()) return own.first[iid];
+    const std::string_view* const found = own.others.find(iid);
     return found != nullptr ? *found : std::string_view();
   }
 
  private:
-  std::array<FlatMap<std::uint64_t, std::string_view, IntegerHash>, k_tables_of_names> tables_;
+  struct Table {
+    std::vector<std::string_view> first{1};  ///< by number, as long as none is left out
+    FlatMap<std::uint64_t, std::string_view, IntegerHash> others{};
+  };
+  std::array<Table, k_tables_of_names> tables_;
   std::forward_list<std::string> texts_;
   std::size_t size_ = 0;
 };

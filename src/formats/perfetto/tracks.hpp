@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/flat_map.hpp"
+#include "base/set_back.hpp"
 
 namespace entrain::perfetto {
 
@@ -29,7 +30,10 @@ struct TrackKey {
 };
 
 /// Memory that a track takes at most, bytes.
-inline constexpr std::size_t k_track_memory = 512;
+inline constexpr std::size_t k_track_memory = 768;
+
+/// Where the clock of each machine was set back.
+using FallsOfMachines = std::map<std::uint32_t, Falls>;
 
 /// The tracks of a file. Descriptors may follow the events of their tracks, which most writers
 /// avoid.
