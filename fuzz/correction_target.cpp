@@ -170,8 +170,10 @@ void write(Stream& stream, const Instruction& i) {
 
 /// The properties that a correction of an input must have.
 enum class Kind {
-  raw,     ///< anything
-  shared,  ///< two threads of a process call MPI: their order may be lost with a cycle that is cut
+  raw,  ///< anything
+  /// Two threads of a process call MPI: the order of their calls may be lost with a cycle that is
+  /// cut, and where operations have no partner it decides which belong together.
+  shared,
   certain,
 };
 
@@ -210,10 +212,10 @@ void write_raw(const Scratch& scratch, Input input) {
                  two ? input.subspan(first + sizeof k_cut - 1) : input);
 }
 
-bool has_cut_cycles(const CorrectReport& report) {
-  return std::any_of(report.cycles.begin(), report.cycles.end(), [](const auto& counter) {
-    return counter.first == "dropped_components" && counter.second > 0;
-  });
+bool is_order_known(const CorrectReport& report) {
+  return count_of(report.cycles, "dropped_components") == 0 &&
+         std::ranges::all_of(report.after.unmatched,
+                             [](const auto& one) { return one.second == 0; });
 }
 
 void correct(const Scratch& scratch, const CorrectOptions& options, Kind kind) {
@@ -224,7 +226,7 @@ void correct(const Scratch& scratch, const CorrectOptions& options, Kind kind) {
   } else if (!report->verified) {
     finding("a correction was not verified");
   } else if (report->after.violations != 0 &&
-             (kind == Kind::certain || (kind == Kind::shared && !has_cut_cycles(*report)))) {
+             (kind == Kind::certain || (kind == Kind::shared && is_order_known(*report)))) {
     finding(std::to_string(report->after.violations) + " violations after the correction");
   } else if (report->statistics.order_broken != 0) {
     finding("the correction broke the order of a location");

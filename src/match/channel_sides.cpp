@@ -21,10 +21,12 @@ class SideFinder {
       : builder_(builder),
         sequence_(sequence),
         process_(sequence.operations().process()),
+        threads_(builder.is_threaded(process_) ? builder.processes()[process_].size() : 1),
         gaps_(builder, process_, Gaps::Of::messages),
         clocks_(builder.trace(), builder.processes()[process_]),
         sides_(sequence.operations().kinds().size()),
-        places_(sides_.size(), 0) {
+        places_(sides_.size(), 0),
+        users_(sides_.size()) {
     for (const Kind& kind : sequence.operations().kinds()) {
       counters_.push_back({.comm = counter(comms_, kind.comm, calls_),
                            .peer = kind.is_call() ? 0 : counter(peers_, kind.other, messages_)});
@@ -32,6 +34,15 @@ class SideFinder {
     for (std::size_t k = 0; k < sides_.size(); ++k) {
       sides_[k].posted = sequence.operations().count(k);
       if (!kind(k).is_call()) sides_[k].records.reserve(sides_[k].posted);
+    }
+    messages_.resize(messages_.size() * threads_);
+    calls_.resize(calls_.size() * threads_);
+    if (threads_ == 1) users_.assign(sides_.size(), {0});
+    for (const Operation& one : sequence.operations().list()) {
+      if (threads_ == 1) break;
+      std::vector<std::size_t>& users = users_[one.kind];
+      const std::size_t thread = thread_of(one);
+      if (std::ranges::find(users, thread) == users.end()) users.push_back(thread);
     }
   }
 
@@ -61,14 +72,22 @@ class SideFinder {
     if (is_new) counters.push_back(0);
     return *number;
   }
+  /// Position of the location of an operation among those of its process.
+  [[nodiscard]] std::size_t thread_of(const Operation& one) const {
+    if (threads_ == 1) return 0;
+    const auto& own = builder_.processes()[process_];
+    return static_cast<std::size_t>(std::ranges::lower_bound(own, one.event.location) -
+                                    own.begin());
+  }
   [[nodiscard]] const Kind& kind(std::size_t k) const { return sequence_.operations().kinds()[k]; }
 
   void count(const Operation& one) {
     ChannelSide& side = sides_[one.kind];
     const Counters& of_kind = counters_[one.kind];
+    const std::size_t thread = thread_of(one);
     const std::uint32_t number = side.facts.total++, place = places_[one.kind]++;
     if (kind(one.kind).is_call()) {
-      ++calls_[of_kind.comm];
+      ++calls_[of_kind.comm * threads_ + thread];
       return;
     }
     const trace::Event event = builder_.event(one.event);
@@ -78,14 +97,19 @@ class SideFinder {
                             .symbol = trace::length_code(event),
                             .place = place,
                             .end = builder_.ref(one.event)});
-    ++messages_[of_kind.peer];
+    ++messages_[of_kind.peer * threads_ + thread];
     std::uint32_t& after = side.facts.after_gaps;
     after = gaps_.all_ended_by(sequence_.operations().time(one)) ? after + 1 : 0;
   }
-  /// Number of other operations that involve the other process of a channel, so far.
+  /// Number of other operations that involve the other process of a channel, so far: those of the
+  /// threads that use the channel. How many of other threads came before depends on clocks.
   [[nodiscard]] std::uint32_t position(std::uint32_t kind) const {
-    return messages_[counters_[kind].peer] -
-           static_cast<std::uint32_t>(sides_[kind].records.size()) + calls_[counters_[kind].comm];
+    const auto [comm, peer] = counters_[kind];
+    auto count = static_cast<std::uint32_t>(0 - sides_[kind].records.size());
+    for (const std::size_t thread : users_[kind]) {
+      count += messages_[peer * threads_ + thread] + calls_[comm * threads_ + thread];
+    }
+    return count;
   }
 
   void finish(std::uint32_t kind, ChannelSide& side) {
@@ -106,13 +130,16 @@ class SideFinder {
   const Builder& builder_;
   const Sequence& sequence_;
   const std::uint32_t process_;
+  const std::size_t threads_;  ///< locations whose operations are counted apart
   const Gaps gaps_;
   const trace::RecordedClocks clocks_;
   std::vector<ChannelSide> sides_;               ///< one per kind
   std::vector<std::uint32_t> places_;            ///< operations of each kind so far
   std::vector<Counters> counters_;               ///< one per kind
+  std::vector<std::vector<std::size_t>> users_;  ///< threads that have operations of each kind
   Numbers peers_, comms_;                        ///< numbers of their counters
-  std::vector<std::uint32_t> messages_, calls_;  ///< counts for each other process and communicator
+  /// Counts for each other process or communicator, per thread.
+  std::vector<std::uint32_t> messages_, calls_;
 };
 
 }  // namespace

@@ -242,6 +242,25 @@ TEST(Messages, a_channel_of_receives_without_requests_has_no_pairs) {
   EXPECT_THAT(of_tag_7->pairs, IsEmpty());
 }
 
+TEST(Messages, clocks_of_threads_do_not_decide_which_records_belong_together) {
+  // A receive of tag 0 is lost; process 0 has no records of its end, and half of one of a receive.
+  // Whether the threads of process 1 received tag 0 before tag 5 depends on their clocks.
+  const auto paired = [](std::uint64_t apart) {
+    TraceBuilder b(2, 2);
+    b.request(K::irecv_request, 0, 900, 70);
+    for (std::uint64_t k = 0; k < 4; ++k) {
+      b.message(K::send, 0, 1'000 + 10 * k, 1, 0);
+      if (k != 2) b.message(K::recv, 2, 1'005 + 10 * k + apart, 0, 0);
+    }
+    b.message(K::send, 0, 1'100, 1, 5);
+    b.message(K::recv, 3, 1'105, 0, 5);
+    b.trace().locations[0].truncated = true;
+    const Graph graph = build_graph(b.trace(), {});
+    return std::pair(pairs_of(graph, EdgeKind::p2p).size(), graph.witness.channels.size());
+  };
+  EXPECT_EQ(paired(0), paired(1'000));
+}
+
 TEST(Messages, clock_records_are_tested_before_they_decide_between_gaps) {
   // The clock of 1 is 7 ms late between its records, which exclude all right pairs. Two gaps of 0
   // hide two sends each; irregular rounds show which. Messages from 2 are complete.

