@@ -38,7 +38,7 @@ TEST(SpanTable, columns_and_units_are_guessed_and_named) {
   EXPECT_EQ(read.spans.guesses,
             std::vector<std::string>{
                 "columns: trace is TraceID, span is SpanID, parent is ParentID, start is "
-                "StartTimeUnixNano, end is EndTimeUnixNano, duration is Duration, pod is PodName, "
+                "StartTimeUnixNano, end is EndTimeUnixNano, pod is PodName, "
                 "name is OperationName; StartTimeUnixNano in ns, EndTimeUnixNano in ns, Duration "
                 "in us; --columns names others"});
 }
