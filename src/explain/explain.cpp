@@ -39,27 +39,24 @@ struct Candidate {
   std::vector<std::uint32_t> cycles;  ///< those that it breaks, increasing
 };
 
-/// Cycles that branches may break, together, to find a cheaper explanation: of one that breaks all
-/// cycles of the system, and of others, which only lead to further cycles.
-constexpr std::size_t k_most_broken = std::size_t{1} << 22, k_few_broken = std::size_t{1} << 15;
+/// Cycles that branches may break, together, once an explanation is known.
+constexpr std::size_t k_most_broken = std::size_t{1} << 22;
 constexpr double k_rounding = 1e-9;  ///< rounding of sums of prices, bits
 
-/// The cheapest candidates that together break all cycles. Begins with the greedy ones (V. Chvatal,
-/// 1979), then branch and bound: the first cycle that is left is broken in every way, first by what
-/// breaks most for its price. Exact as long as that takes no more than `most_broken`.
+/// The cheapest candidates that together break all cycles. Branch and bound: the first cycle that
+/// is left is broken in every way, first by what breaks most for its price. Exact as long as that
+/// takes no more than k_most_broken.
 class Cover {
  public:
-  Cover(std::span<const Candidate> candidates, std::size_t cycles, std::size_t most_broken)
-      : candidates_(candidates), most_broken_(most_broken), breakers_(cycles), times_(cycles, 0) {
+  Cover(std::span<const Candidate> candidates, std::size_t cycles)
+      : candidates_(candidates), breakers_(cycles), times_(cycles, 0) {
     const auto gain = [&](std::uint32_t c) {
       return static_cast<double>(candidates[c].cycles.size()) / candidates[c].price;
     };
     for (std::uint32_t c = 0; c < candidates.size(); ++c) {
       for (const std::uint32_t cycle : candidates[c].cycles) breakers_[cycle].push_back(c);
     }
-    constexpr std::size_t k_to_sort = 8;
     for (std::vector<std::uint32_t>& own : breakers_) {
-      steps_ += k_to_sort * own.size();
       std::stable_sort(own.begin(), own.end(),
                        [&](std::uint32_t a, std::uint32_t b) { return gain(a) > gain(b); });
     }
@@ -68,69 +65,14 @@ class Cover {
   /// Positions of the candidates, increasing; none if nothing breaks some cycle.
   std::vector<std::uint32_t> run() {
     if (std::ranges::any_of(breakers_, [](const auto& own) { return own.empty(); })) return {};
-    find_shares();
-    choose_greedily();
     branch(0);
     std::sort(best_.begin(), best_.end());
     return std::move(best_);
   }
-  /// True if no other candidates cost less.
-  [[nodiscard]] bool is_exact() const { return broken_ <= most_broken_; }
-  /// Steps that it took, as difference::Effort counts them.
-  [[nodiscard]] std::size_t steps() const { return steps_ + broken_; }
-  /// A sum of prices that no candidates fall below, bits.
-  [[nodiscard]] double least_price() const { return is_exact() ? least_ : least_possible_; }
 
  private:
-  /// Divides prices among cycles, so that no candidate costs less than the shares of those that it
-  /// breaks: a dual solution of the linear program, and so a lower bound.
-  void find_shares() {
-    std::vector<double> rest;
-    for (const Candidate& one : candidates_) rest.push_back(one.price);
-    for (const std::vector<std::uint32_t>& own : breakers_) {
-      double share = rest[own.front()];
-      for (const std::uint32_t c : own) share = std::min(share, rest[c]);
-      for (const std::uint32_t c : own) rest[c] -= share;
-      shares_.push_back(share);
-      left_ += share;
-    }
-    least_possible_ = left_;
-  }
-
-  /// Takes what breaks most of the cycles that are left for its price, and in the end leaves out
-  /// what others make needless.
-  void choose_greedily() {
-    std::vector<std::size_t> gains;
-    for (const Candidate& one : candidates_) gains.push_back(one.cycles.size());
-    std::vector<std::uint32_t> times(breakers_.size(), 0);
-    const auto is_less = [&](std::size_t a, std::size_t b) {
-      return static_cast<double>(gains[a]) * candidates_[b].price <
-             static_cast<double>(gains[b]) * candidates_[a].price;
-    };
-    for (std::size_t left = breakers_.size(); left > 0;) {
-      std::uint32_t most = 0;
-      for (std::uint32_t c = 1; c < candidates_.size(); ++c) most = is_less(most, c) ? c : most;
-      best_.push_back(most);
-      steps_ += candidates_.size();
-      for (const std::uint32_t cycle : candidates_[most].cycles) {
-        if (times[cycle]++ > 0) continue;
-        --left;
-        for (const std::uint32_t c : breakers_[cycle]) --gains[c];
-      }
-    }
-    std::erase_if(best_, [&](std::uint32_t c) {
-      const auto& own = candidates_[c].cycles;
-      const bool is_needless =
-          std::ranges::all_of(own, [&](std::uint32_t cycle) { return times[cycle] > 1; });
-      for (const std::uint32_t cycle : own) times[cycle] -= is_needless ? 1 : 0;
-      return is_needless;
-    });
-    for (const std::uint32_t c : best_) least_ += candidates_[c].price;
-    least_ += 2 * k_rounding;  // of equal prices, the first branch counts
-  }
-
   void branch(std::size_t from) {
-    if (price_ + left_ >= least_ - k_rounding || !is_exact()) return;
+    if (price_ >= least_ - k_rounding || (broken_ > k_most_broken && !best_.empty())) return;
     while (from < times_.size() && times_[from] > 0) ++from;
     if (from == times_.size()) {
       best_ = chosen_;
@@ -138,31 +80,23 @@ class Cover {
       return;
     }
     for (const std::uint32_t c : breakers_[from]) {
-      const double left = left_;
       chosen_.push_back(c);
       price_ += candidates_[c].price;
       broken_ += candidates_[c].cycles.size();
-      for (const std::uint32_t cycle : candidates_[c].cycles) {
-        if (times_[cycle]++ == 0) left_ -= shares_[cycle];
-      }
+      for (const std::uint32_t cycle : candidates_[c].cycles) ++times_[cycle];
       branch(from + 1);
       for (const std::uint32_t cycle : candidates_[c].cycles) --times_[cycle];
-      left_ = left;
       price_ -= candidates_[c].price;
       chosen_.pop_back();
     }
   }
 
   std::span<const Candidate> candidates_;
-  std::size_t most_broken_ = 0;
   std::vector<std::vector<std::uint32_t>> breakers_;  ///< candidates of each cycle
-  std::vector<double> shares_;                        ///< of prices, one per cycle
   std::vector<std::uint32_t> times_;                  ///< how often each cycle is broken
   std::vector<std::uint32_t> chosen_, best_;
-  double price_ = 0, least_ = 0;  ///< those of `chosen_`, `best_`
-  double left_ = 0;               ///< sum of the shares of cycles that are not broken
-  double least_possible_ = 0;     ///< sum of all shares
-  std::size_t broken_ = 0, steps_ = 0;
+  double price_ = 0, least_ = std::numeric_limits<double>::max();  ///< those of `chosen_`, `best_`
+  std::size_t broken_ = 0;
 };
 
 /// Relaxations of constraints.
@@ -195,7 +129,7 @@ class Explainer {
   [[nodiscard]] bool is_open() const { return state_ == State::open; }
   /// No explanation costs less; after a search without success: infinite.
   [[nodiscard]] double bits() const {
-    return state_ == State::failed ? std::numeric_limits<double>::infinity() : least_bits_;
+    return state_ == State::failed ? std::numeric_limits<double>::infinity() : found_.bits;
   }
   /// A cycle that contradicts the limits as they are.
   [[nodiscard]] const std::vector<std::uint32_t>& certificate() const {
@@ -205,29 +139,20 @@ class Explainer {
     return state_ == State::found ? std::optional(found_) : std::nullopt;
   }
 
-  /// Finds what the explanation so far leaves to be explained, and the next one. Only one that
-  /// leaves nothing must be the cheapest (K. Chandrasekaran and others, 2011).
+  /// Finds what the cheapest explanation so far leaves to be explained, and the next one.
   void go_on() {
     const bool is_left = find_more(found_);
-    if (is_over() || (!is_left && !is_any_cheaper())) {
-      state_ = is_over() ? State::failed : State::found;
-      least_bits_ = found_.bits;
-      return;
-    }
-    const bool is_explained = !is_left || find_cheapest(found_, k_few_broken);
-    const auto bits = [&] {
-      return is_explained ? found_.bits : std::numeric_limits<double>::max();
-    };
+    state_ = is_over() ? State::failed : State::found;
+    if (is_over() || !is_left) return;
+    const bool is_explained = find_cheapest(found_);
+    const double bits = is_explained ? found_.bits : std::numeric_limits<double>::max();
     const auto price = [&](const Rates& rates) {
       return trust_.is_limit_given && rates.ppb <= Prices::fastest_ppb ? 0 : rates.bits;
     };
-    for (; tried_ < rates_.size() && bits() > price(rates_[tried_]); ++tried_) {
-      if (is_explained && is_any_cheaper() && bits() <= price(rates_[tried_])) break;
-      auto raised = raise_rates(rates_[tried_], bits());
+    for (; tried_ < rates_.size() && bits > price(rates_[tried_]); ++tried_) {
+      auto raised = raise_rates(rates_[tried_], bits);
       if (!raised) continue;
       found_ = *std::move(raised);
-      least_bits_ = found_.bits;
-      state_ = State::found;
       return;
     }
     state_ = is_explained ? State::open : State::failed;
@@ -244,11 +169,8 @@ class Explainer {
   bool find_more(const Explanation& found) {
     System system = relaxed(found);
     const std::size_t before = cycles_.size();
-    const std::size_t most = before + std::max(2 * searches_, before / 2);
-    for (std::size_t n = 0; n < searches_ && cycles_.size() < most; ++n) {
-      effort_.more_cycles = n > 0;
+    for (std::size_t n = 0; n < searches_ && cycles_.size() <= k_most_cycles; ++n) {
       const auto solved = greatest_below(system, start(system), effort_);
-      effort_.more_cycles = false;
       if (solved || !solved.error().certificate) break;
       add(*solved.error().certificate, system);
       for (const auto& one : solved.error().more) add(one, system);
@@ -382,28 +304,12 @@ class Explainer {
                    .offsets = offsets});
   }
 
-  /// Finds a cheaper explanation of the cycles so far, if the last one need not be the cheapest.
-  bool is_any_cheaper() {
-    if (is_cheapest_) return false;
-    Explanation other;
-    find_cheapest(other, k_most_broken);
-    is_cheapest_ = true;
-    if (other.bits >= found_.bits - k_rounding) return false;
-    found_ = std::move(other);
-    return true;
-  }
-
-  /// Finds the cheapest relaxations that break all cycles so far, or nearly so if that takes more
-  /// than `most_broken`. False: nothing breaks one.
-  bool find_cheapest(Explanation& found, std::size_t most_broken) {
+  /// Finds the cheapest relaxations that break all cycles so far. False: nothing breaks one.
+  bool find_cheapest(Explanation& found) {
     find_candidates();
     found = {};
-    Cover cover(candidates_, cycles_.size(), most_broken);
-    const std::vector<std::uint32_t> cheapest = cover.run();
-    effort_.spent += cover.steps();
+    const std::vector<std::uint32_t> cheapest = Cover(candidates_, cycles_.size()).run();
     if (cheapest.empty()) return false;
-    is_cheapest_ = cover.is_exact();
-    least_bits_ = std::max(least_bits_, cover.least_price());
     std::map<Step, std::uint32_t> steps;
     const auto edges = static_cast<std::uint32_t>(constraints_.edges.size());
     for (const std::uint32_t c : cheapest) {
@@ -546,9 +452,7 @@ class Explainer {
   const Trust& trust_;
   difference::Effort& effort_;
   State state_ = State::open;
-  Explanation found_;  ///< of all cycles so far
-  bool is_cheapest_ = true;
-  double least_bits_ = 0;
+  Explanation found_;    ///< the cheapest so far
   System whole_;         ///< nothing relaxed but rates
   System without_ends_;  ///< the same without ends that coincide
   std::array<Rates, 2> rates_;

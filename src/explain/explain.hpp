@@ -80,11 +80,10 @@ struct Explanation {
 };
 
 /// Finds the cheapest relaxations that break all negative cycles: an implicit hitting set (R. Karp,
-/// 2010). Collects negative cycles without a common constraint, and finds relaxations that break
-/// all of them: greedily, then cheaper ones by branch and bound, exact if there are few. If the
-/// relaxed system is infeasible, adds its negative cycles and repeats. Only for the last system the
-/// search for cheaper ones is long. Where several gaps between stamps break the same cycles, the
-/// step is in the longest one.
+/// 2010). Collects negative cycles without a common constraint, and finds the cheapest relaxations
+/// that break all of them: by branch and bound, exact if there are few. If the relaxed system is
+/// infeasible, adds its negative cycles and repeats. Where several gaps between stamps break the
+/// same cycles, the step is in the longest one.
 ///
 /// With Trust::may_be_exchanged the edges with causes and effects exchanged are searched as well:
 /// of both searches the one goes on whose price so far is lower, which is a lower bound of its last

@@ -96,22 +96,6 @@ TEST(Explain, a_clock_that_was_set) {
   }
 }
 
-/// Every clock but one is set three times; some steps of the one and wrong pairs cost less to tell.
-/// Few cycles at a time, and branch and bound from nothing, came to more than the truth costs.
-TEST(Explain, many_steps_at_short_distances) {
-  constexpr std::uint32_t k_clocks = 12;
-  Messages run(k_clocks);
-  for (std::int64_t t = 10'000; t < 60'000; t += 500) {
-    for (std::uint32_t c = 1; c < k_clocks; ++c) {
-      const std::int64_t steps = (t - 10'000 + 500 * c) / 14'000;
-      run.talk(0, c, t + 20 * c, 700 * steps);
-    }
-  }
-  const Explanation found = run.explain(1U << 25);
-  EXPECT_GT(found.bits, 0);
-  EXPECT_LE(found.bits, Prices::step * 3 * (k_clocks - 1));
-}
-
 TEST(Explain, a_pair_that_does_not_belong_together) {
   Messages run(2);
   for (std::int64_t t = 10'000; t < 20'000; t += 1'000) run.talk(0, 1, t, 0);
