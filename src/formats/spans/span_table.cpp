@@ -395,7 +395,8 @@ Result<void> Reader::table(std::string_view columns) {
       }));
       TRY_ASSIGN(units, units_of(reader, rows));
       const std::string guesses = guesses_of(reader, units, rows);
-      if (!guesses.empty()) spans_.guesses.push_back(guesses);
+      const bool is_known = std::ranges::find(spans_.guesses, guesses) != spans_.guesses.end();
+      if (!guesses.empty() && !is_known) spans_.guesses.push_back(guesses);
       spans_.microseconds |= units.start == k_us;
     }
     const Result<void> done = reader.rows(0, [&](const tables::Row& row, tables::Problem&) {
