@@ -41,9 +41,12 @@ tl::unexpected<Error> missing(const fs::path& path) {
 }
 
 /// True for a file that holds a trace in JSON, of Perfetto or of Paraver, or spans, by its name.
-/// Tables are judged by their contents: most are tables of something else.
+/// Tables are judged by their contents, as most are tables of something else; but not if the user
+/// says that they are tables of spans.
 bool is_trace_file(const fs::path& path, const std::string& columns) {
-  if (is_table_name(path)) return spans::are_spans(path, columns).value_or(false);
+  if (is_table_name(path)) {
+    return !columns.empty() || spans::are_spans(path, columns).value_or(false);
+  }
   return is_file_name(path) || paraver::is_trace_name(path);
 }
 

@@ -126,6 +126,7 @@ void SpanIds::visit(Fields& fields) {
   std::vector<std::string> texts = texts_.all();
   parts::list(fields, texts, [](Fields& inner, std::string& text) { inner(text); });
   for (const std::string& text : texts) texts_.number(text);
+  if (texts_.all().size() != texts.size()) return fields.refuse();  // none stands there twice
   BigVector<Key> all = keys_;
   constexpr std::size_t k_least = 10;  // bytes of an id
   fields.size(all, k_least);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace entrain::spans {
 namespace {
@@ -40,6 +41,21 @@ TEST(SpanIds, of_every_length_and_notation_are_compared_as_numbers) {
   }
   EXPECT_TRUE(id_in("0000000000000000", k_span_digits).is_zero());
   EXPECT_FALSE(id_in("000000000000000g", k_span_digits).is_zero());
+}
+
+TEST(SpanIds, whose_texts_stand_twice_are_refused) {
+  for (const char* const second : {"span y", "span x"}) {
+    parts::FieldWriter written;
+    std::vector<std::string> texts{"span x", second};
+    parts::list(written, texts, [](parts::FieldWriter& to, std::string& text) { to(text); });
+    std::vector<char> none;
+    written.size(none);
+    const std::string text = written.take();
+    parts::FieldReader fields(text);
+    SpanIds ids;
+    ids.visit(fields);
+    EXPECT_EQ(fields.fine(), second != texts.front());
+  }
 }
 
 }  // namespace

@@ -328,6 +328,13 @@ Result<std::unique_ptr<Run>> run_of(std::vector<SourceFile> sources, Spans& span
   join_halved_traces(spans);
   conclude_calls(spans);
   const std::uint64_t ignored = ignored_of(spans);
+  if (spans.all.empty() && ignored > 0 && sources.front().encoding == Encoding::csv) {
+    return fail(
+        ErrorKind::input,
+        fmt::format("{} holds {} spans, none of which has an id and a time between 1970 and "
+                    "2116; name the units of the columns (--columns 'start=NAME[ms]')",
+                    sources.front().path.string(), ignored));
+  }
   if (spans.all.empty() && ignored > 0) {
     return fail(
         ErrorKind::input,

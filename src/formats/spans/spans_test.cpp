@@ -399,6 +399,17 @@ TEST(Spans, damaged_files_are_refused_in_a_sentence) {
   EXPECT_THAT(error_of(text + "x"), HasSubstr("damaged"));
 }
 
+/// A hole from inside a value to inside a key of an object in it.
+TEST(Spans, a_value_before_a_colon_is_no_key) {
+  std::string text =
+      R"([{"traceId":"1","id":"2","timestamp":1760000000000000,"duration":5,"kind":"CLIENT":"x"},)"
+      R"("localEndpoint":{"serviceName":"s"}}])";
+  Spans spans;
+  const auto refused = read(text, "file", spans);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("damaged JSON"));
+}
+
 TEST(Spans, memory_for_more_is_refused) {
   std::string text;
   for (int i = 0; i < 300'000; ++i) {

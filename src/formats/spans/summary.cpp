@@ -119,6 +119,7 @@ void visit_spans(Fields& fields, Spans& spans) {
   fields(spans.without_end);
   fields(spans.immovable_times);
   fields(spans.first_immovable_time);
+  fields(spans.other_signal);
   parts::list(fields, spans.guesses, [](Fields& inner, std::string& guess) { inner(guess); });
 }
 

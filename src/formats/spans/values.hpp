@@ -84,7 +84,10 @@ inline bool read_string(value from, std::string_view& text) {
   if (!is_a(from, ondemand::json_type::string)) return true;
   const std::string_view token = from.raw_json_token();
   text = inside_quotes(token.data() + 1, token.data() + token.size());
-  return !has_escape(text) || from.get_string().get(text) == simdjson::SUCCESS;
+  if (has_escape(text)) return from.get_string().get(text) == simdjson::SUCCESS;
+  // A string that is not taken, and before a colon, would be skipped as a key.
+  ondemand::raw_json_string taken;
+  return from.get_raw_json_string().get(taken) == simdjson::SUCCESS;
 }
 
 /// Reads a string to keep.
