@@ -127,7 +127,6 @@ class Encoder:
         self.out = []
         self.names = Interned()
         self.last = None  # time of the last packet, where times are deltas
-        self.processes, self.threads = {}, {}  # tracks
 
     def packet(self, *fields):
         own = [number(10, self.sequence)] + ([number(98, self.machine)] if self.machine else [])
@@ -191,11 +190,9 @@ class Encoder:
         self.packet(self.time(event["begin"]), self.names.take(), number(13, 2), text(53, fields))
 
     def run(self, events):
-        """The trace of all events of this and of earlier calls."""
         slices = [dict(one, begin=ns(one["ts"]), end=ns(one["ts"]) + ns(one["dur"]))
                   for one in events if one.get("ph") == "X"]
-        if not self.out:
-            self.begin_state(min(one["begin"] for one in slices))
+        self.begin_state(min(one["begin"] for one in slices))
         begins = {(one["pid"], one["tid"], one["begin"]): one for one in slices}
         for arrow in events:  # launches of work
             key = (arrow.get("pid"), arrow.get("tid"), ns(arrow.get("ts", 0)))
@@ -204,18 +201,16 @@ class Encoder:
                 flow = fixed(field, int(arrow["id"]))
                 begins[key]["flows"] = begins[key].get("flows", b"") + flow
         stages = [one for one in slices if self.style == "stages" and one.get("cat") in WORK]
-        edges, rows = [], {}
+        edges, processes = [], {}
+        rows = {}
         for one in slices:
             if self.style != "stages" or one.get("cat") not in WORK:
                 rows.setdefault((one["pid"], one["tid"]), []).append(one)
         for (pid, tid), own in rows.items():
-            if pid not in self.processes:
-                self.processes[pid] = self.track(text(3, number(1, int(pid))))
-            if (pid, tid) not in self.threads:
-                self.threads[pid, tid] = self.track(
-                    number(5, self.processes[pid]) +
-                    text(4, number(1, int(pid)) + number(2, int(tid))))
-            thread = self.threads[pid, tid]
+            if pid not in processes:
+                processes[pid] = self.track(text(3, number(1, int(pid))))
+            thread = self.track(number(5, processes[pid]) +
+                                text(4, number(1, int(pid)) + number(2, int(tid))))
             for k, lane in enumerate(lanes_of(own)):
                 track = thread if k == 0 else self.track(number(5, thread) + text(2, "more"))
                 for one in lane:

@@ -118,31 +118,6 @@ class Runs(Base):
                 means = [one["mean_s"] for one in apart["locations"]]
                 self.assertLess(max(means) - min(means), 10e-6)
 
-    def test_times_count_on_where_a_clock_was_set_back(self):
-        """Rank 2 was set back by 3 ms between two steps: the order of packets tells."""
-        code, _, err = run("synth", "-o", self.folder / "truth", "--format", "chrome", "--locations",
-                           4, "--events", 20000, "--locations-per-node", 1)
-        self.assertEqual(code, 0, err)
-        for rank in RANKS:
-            events = json.loads((self.folder / "truth" / f"rank{rank}.json").read_text())["traceEvents"]
-            steps = sorted(float(one["ts"]) for one in events if "ProfilerStep" in one["name"])
-            half = steps[len(steps) // 2]
-            parts = [[one for one in events if (float(one["ts"]) >= half) == later]
-                     for later in (False, True)]
-            encoder, true = pftrace.Encoder("plain"), pftrace.Encoder("plain")
-            true.run(parts[0])
-            self.put(f"true/rank{rank}.pftrace", true.run(parts[1]))
-            encoder.run(parts[0])
-            for one in parts[1]:
-                one["ts"] = f"{float(one['ts']) - (3000 if rank == 2 else 0):.3f}"
-            self.put(f"back/rank{rank}.pftrace", encoder.run(parts[1]))
-        self.assertEqual(table(self.folder / "true")[0], 0)
-        notes = json.loads(run("check", "--json", self.folder / "back")[1])["warnings"]
-        self.assertTrue(any("the clock was set back there" in note for note in notes), notes)
-        code, right = table(self.corrected(self.folder / "back", "right"))
-        self.assertEqual((code, right["violations"]), (0, 0))
-        self.assertGreater(right["coverage"]["share"], 0.99)
-
     def test_only_times_differ(self):
         if shutil.which("protoc") is None:
             self.skipTest("there is no protoc (Debian: protobuf-compiler)")

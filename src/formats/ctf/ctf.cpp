@@ -98,7 +98,9 @@ class Run : public formats::Recording {
     run->rules_ = std::move(rules);
     TRY_ASSIGN(run->files, real_paths(run->roots_));
     TRY_ASSIGN(run->inputs_, files_below(run->roots_));
-    run->clocks.name = run->roots_.front().string();
+    const std::vector<fs::path>& roots = run->roots_;
+    run->clocks.name = roots.front().string();
+    if (roots.size() > 1) run->clocks.name += fmt::format(" and {} more", roots.size() - 1);
     run->format = "CTF traces";
     run->words = {.single = "message", .written = "copy"};
     run->has_overlay = run->has_lines_only = true;

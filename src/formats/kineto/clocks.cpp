@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "base/exact.hpp"
 #include "base/try.hpp"
 
 namespace entrain::kineto {
@@ -107,7 +108,7 @@ std::uint32_t ClockReader::number_of(const EventText& event) {
 KeptEvent ClockReader::see(const EventText& event, std::int64_t begin, std::int64_t end) {
   const std::uint32_t number = number_of(event);
   RowFacts& row = rows_[number];
-  // Times of a Perfetto trace count on already.
+  // Viewers sort the packets of a trace by their times: their order in the file tells nothing.
   const KeptEvent kept{number, begin, end, event.moment ? 0 : row.order.see(begin, end)};
   row.stamps.resize(std::size_t{kept.part} + 1);
   row.stamps.back().add(begin, end);
@@ -244,6 +245,41 @@ bool ClockReader::share_a_part(const std::set<std::string_view>& devices) const 
   });
 }
 
+/// Where the clock of some rows was set back: those that fall at all do so equally often, each time
+/// by little of what they show before and after. Blocks of a file that begin anew repeat most
+/// times.
+Falls ClockReader::falls_of(std::span<const std::uint32_t> rows) const {
+  constexpr std::int64_t k_times = 4;  ///< parts must be so many times longer than what is repeated
+  constexpr std::int64_t k_longest = std::int64_t{1} << 45;  ///< of a fall, ns: ten hours
+  constexpr std::int64_t k_apart = 50'000'000;  ///< ns: longer than what may hide when it was set
+  std::vector<RowOrder::Fall> all;
+  std::vector<Stamps> parts;
+  for (const std::uint32_t r : rows) {
+    const std::vector<RowOrder::Fall>& own = rows_[r].order.falls();
+    if (own.empty()) continue;
+    if (own.size() > RowOrder::k_most_falls || (!all.empty() && all.size() != own.size()))
+      return {};
+    if (all.empty()) all = own;
+    parts.resize(own.size() + 1);
+    for (std::size_t f = 0; f < own.size(); ++f) {
+      all[f] = {std::max(all[f].from, own[f].from), std::min(all[f].to, own[f].to),
+                std::max(all[f].until, own[f].until)};
+    }
+    for (std::size_t p = 0; p < parts.size(); ++p) parts[p].add(rows_[r].stamps[p]);
+  }
+  for (std::size_t f = 0; f < all.size(); ++f) {
+    auto& [begin, next, until, ahead] = all[f];
+    const Int128 from = begin, to = next;
+    const Int128 least = k_times * (from - to);
+    if (from - to > k_longest || until - from > k_longest || to - parts[f].first < least ||
+        parts[f + 1].last - from < least) {
+      return {};
+    }
+    ahead = until - next + k_apart;
+  }
+  return {std::move(all)};
+}
+
 /// Lets the times of each clock count on, before these are taken for times.
 void ClockReader::count_all_on() {
   std::map<std::pair<bool, std::string_view>, std::vector<std::uint32_t>> rows;
@@ -253,11 +289,7 @@ void ClockReader::count_all_on() {
     rows[{row.is_of_device, row.is_of_device ? row.name.process : host}].push_back(r);
   }
   std::map<std::pair<bool, std::string_view>, Falls> of_clock;
-  for (const auto& [clock, own] : rows) {
-    std::vector<const RowOrder*> orders;
-    for (const std::uint32_t r : own) orders.push_back(&rows_[r].order);
-    of_clock[clock] = falls_of(orders);
-  }
+  for (const auto& [clock, own] : rows) of_clock[clock] = falls_of(own);
   // A host and its devices that were set together count on by the same.
   const auto host_of_clock = [&](const auto& clock) -> Falls& {
     const auto device = devices_.find(clock.second);

@@ -133,6 +133,7 @@ class ClockReader {
   void add_sync(const EventText& event);
   void add_call(const EventText& event, const KeptEvent& call);
   void gather_devices();
+  [[nodiscard]] Falls falls_of(std::span<const std::uint32_t> rows) const;
   void count_all_on();
   [[nodiscard]] std::string_view host_of(const Device& device) const;
   void find_parts(const std::set<std::string_view>& devices);

@@ -5,6 +5,7 @@
 #include <compare>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -17,7 +18,6 @@
 #include <entrain/clock_map.hpp>
 #include <entrain/error.hpp>
 
-#include "base/set_back.hpp"
 #include "formats/kineto/events.hpp"
 #include "formats/kineto/time_index.hpp"
 
@@ -74,6 +74,51 @@ struct IsRowBefore {
   bool operator()(const RowOf<A>& a, const RowOf<B>& b) const {
     return std::pair<std::string_view, std::string_view>(a.process, a.thread) <
            std::pair<std::string_view, std::string_view>(b.process, b.thread);
+  }
+};
+
+/// The order of the events of a row tells where its clock was set back, and shows times twice.
+class RowOrder {
+ public:
+  /// The begins of two events, one after the other, and the end of the first one, ns without the
+  /// base.
+  struct Fall {
+    std::int64_t from = 0, to = 0, until = 0;
+    std::int64_t ahead = 0;  ///< what later times count on by, once it is known
+  };
+  /// Takes an event; returns the number of falls up to it. Parents that follow their children fall
+  /// back as well, but by less, or often.
+  std::uint32_t see(std::int64_t begin, std::int64_t end) {
+    constexpr std::int64_t k_least = 100'000;  // ns
+    if (begin == 0 || part() > k_most_falls) return part();
+    const bool falls = begin < latest_ - k_least;
+    if (falls) falls_.push_back({latest_, begin, until_});
+    if (falls || begin >= latest_) latest_ = begin, until_ = end;
+    return part();
+  }
+  /// More falls say nothing of the clock.
+  static constexpr std::uint32_t k_most_falls = 16;
+  [[nodiscard]] const std::vector<Fall>& falls() const { return falls_; }
+
+ private:
+  [[nodiscard]] std::uint32_t part() const { return static_cast<std::uint32_t>(falls_.size()); }
+
+  std::vector<Fall> falls_;
+  std::int64_t latest_ = std::numeric_limits<std::int64_t>::min() / 2, until_ = 0;
+};
+
+/// Falls of a clock, in order. Later times count on from behind what was before.
+struct Falls {
+  std::vector<RowOrder::Fall> all{};
+
+  /// The correction of a time, to be added modulo 2^64. `part`: falls of its row before it; a row
+  /// may have none.
+  [[nodiscard]] std::uint64_t ahead(std::int64_t time, std::uint32_t part) const {
+    std::uint64_t sum = 0;
+    for (std::uint32_t f = 0; f < all.size() && (f < part || time > all[f].until); ++f) {
+      sum += static_cast<std::uint64_t>(all[f].ahead);
+    }
+    return sum;
   }
 };
 

@@ -18,7 +18,6 @@
 #include "formats/kineto/arrows.hpp"
 #include "formats/kineto/packet_events.hpp"
 #include "formats/kineto/recent_rows.hpp"
-#include "formats/perfetto/reader.hpp"
 #include "formats/recording.hpp"
 
 namespace entrain::kineto {
@@ -247,12 +246,10 @@ Result<void> unpack(const RankFile& file, const fs::path& to) {
 }
 
 Result<void> write_file(const fs::path& to, const RankFile& file, std::span<const ClockMap> maps) {
-  const perfetto::Survey* const survey = file.facts.survey.get();
-  const bool counts_on = (survey != nullptr && !survey->falls.empty()) ||
-                         std::ranges::any_of(file.clocks, [](const FileClock& clock) {
-                           return !clock.falls.all.empty();
-                         });
-  const bool stays = !counts_on && std::ranges::all_of(maps, &ClockMap::is_identity);
+  const bool stays = std::ranges::all_of(maps, &ClockMap::is_identity) &&
+                     std::ranges::all_of(file.clocks, [](const FileClock& clock) {
+                       return clock.falls.all.empty();  // else later times count on
+                     });
   if (stays) return duplicate_file(file.path, to);
   if (file.facts.survey != nullptr) return write_packets(to, file, maps);
   constexpr std::size_t k_block = std::size_t{1} << 18;  // bytes written at once

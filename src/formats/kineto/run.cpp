@@ -23,7 +23,6 @@
 #include "formats/kineto/claims.hpp"
 #include "formats/kineto/describe.hpp"
 #include "formats/kineto/worst_edges.hpp"
-#include "formats/perfetto/reader.hpp"
 
 namespace entrain::kineto {
 
@@ -204,23 +203,16 @@ void Run::warn_of_cuts() {
 }
 
 void Run::note_falls(const RankFile& file) {
-  const auto note = [&](const Falls& falls, const std::string& whose) {
-    for (const RowOrder::Fall& fall : falls.all) {
+  for (const FileClock& clock : file.clocks) {
+    for (const RowOrder::Fall& fall : clock.falls.all) {
       notes.push_back(fmt::format(
           "in {} times{} fall back by {:.6g} ms: the clock was set back there, and later times "
           "count "
           "on, as the order of records tells, by {:.6g} ms, to which the step that is named adds",
-          file.path.filename().string(), whose, static_cast<double>(fall.from - fall.to) / 1e6,
-          static_cast<double>(fall.ahead) / 1e6));
+          file.path.filename().string(),
+          clock.process.empty() ? "" : fmt::format(" of device {}", row_of(clock.process)),
+          static_cast<double>(fall.from - fall.to) / 1e6, static_cast<double>(fall.ahead) / 1e6));
     }
-  };
-  for (const FileClock& clock : file.clocks) {
-    note(clock.falls,
-         clock.process.empty() ? "" : fmt::format(" of device {}", row_of(clock.process)));
-  }
-  if (file.facts.survey == nullptr) return;
-  for (const auto& [machine, falls] : file.facts.survey->falls) {
-    note(falls, machine == 0 ? "" : fmt::format(" of machine {}", machine));
   }
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
@@ -490,7 +489,6 @@ class EventReader {
     event.phase = 'X';
     event.length = 0;
     if (__builtin_sub_overflow(end, event.time, &event.length)) event.length = INT64_MAX;
-    event.length = std::max<std::int64_t>(event.length, 0);  // of a clock that was set back
   }
 
   /// Arguments at the end of a slice are added to those at its begin.
@@ -565,10 +563,6 @@ class EventReader {
     event.arguments = arguments_;
     if (event.length < 0) event.phase = 'i';
     if (event.name.empty()) event.name = event.category;
-    Tracks::Track& queue_track = survey_.tracks[track];
-    if (!survey_.is_complete && time < queue_track.latest)
-      return misread();  // the clock may be set
-    queue_track.latest = time;
     return see_(event);
   }
 
@@ -603,9 +597,7 @@ Result<TraceFacts> read_events(const std::filesystem::path& path, std::uint64_t 
                                Survey& survey, const Sinks& sinks) {
   EventReader reader(path, survey, sinks);
   const auto take = [&](const Step& step) { return reader.take(step); };
-  CountOn count_on(survey.falls, survey.tracks);
-  Result<TraceFacts> facts =
-      walk(path, max_unpacked, reader.state, survey.falls.empty() ? nullptr : &count_on, take);
+  Result<TraceFacts> facts = walk(path, max_unpacked, reader.state, take);
   if (reader.is_misread) return TraceFacts{.is_misread = true};
   if (facts) {
     TRY(reader.finish());

@@ -25,8 +25,6 @@ struct Survey {
   std::vector<std::int64_t> ends;
   static constexpr std::int64_t k_no_end = INT64_MIN;
   std::uint64_t lone_ends = 0;  ///< ends on these tracks without a begin
-  /// Where clocks were set back. Times of events, and those that retime() asks for, count on.
-  FallsOfMachines falls;
 };
 
 /// Properties of a file.

@@ -187,34 +187,6 @@ TEST_F(PerfettoReader, pairs_slices_by_time_where_the_file_is_not_in_order) {
   EXPECT_TRUE(is_misread_);
 }
 
-TEST_F(PerfettoReader, lets_times_count_on_where_a_clock_was_set_back) {
-  // Slices every 2 ms; before the 21st one the clock is set back by 5 ms. What it shows then begins
-  // 50 ms behind what it showed before.
-  constexpr std::uint64_t k_ms = 1'000'000;
-  for (const bool are_grouped : {false, true}) {
-    trace_.clear();
-    track(2, 0, 7, 8);
-    std::vector<std::string> expected;
-    for (const bool ends : {false, true}) {
-      for (std::uint64_t k = 1; k <= 40; ++k) {
-        const std::uint64_t time = (1'000 + 2 * k - (k > 20 ? 5 : 0)) * k_ms;
-        const std::string name = fmt::format("slice{}", k);
-        if (!ends) begin(time, 2, name);
-        if (ends == are_grouped) end(time + k_ms, 2);
-        if (ends) continue;
-        expected.push_back(
-            fmt::format("X {} 7/8 {}+{}", name, time + (k > 20 ? 54 * k_ms : 0), k_ms));
-      }
-    }
-    EXPECT_EQ(events(), expected) << error_;
-    const std::string before = trace_;
-    move(0);
-    EXPECT_NE(trace_, before);
-    EXPECT_EQ(events(), expected) << error_;
-    EXPECT_EQ(is_misread_, are_grouped);
-  }
-}
-
 TEST_F(PerfettoReader, takes_descriptors_that_follow_their_events_and_rows_of_parents) {
   begin(10, 3, "x");
   end(20, 3);

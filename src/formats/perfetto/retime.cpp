@@ -57,11 +57,7 @@ class Retimer {
  public:
   Retimer(const std::filesystem::path& path, const Survey& survey, const NewTime& time,
           const std::function<Result<void>(std::string_view)>& write)
-      : state(path, false),
-        count_on(survey.falls, survey.tracks),
-        survey_(survey),
-        time_(time),
-        write_(write) {}
+      : state(path, false), survey_(survey), time_(time), write_(write) {}
 
   Result<void> take(const Step& step) {
     if (step.packet.holds_packets()) return put_packed(step);
@@ -73,7 +69,6 @@ class Retimer {
   }
 
   State state;
-  CountOn count_on;
 
  private:
   /// The packet with its new times; as it was if it has none.
@@ -183,7 +178,7 @@ class Retimer {
       side.inside = patch_.enter(snapshot, around);
       total += 1 + side.readings.size();
       const std::int64_t time = state.clocks.time_of(machine, packet.sequence, side.readings);
-      TRY_ASSIGN(side.shift, time_(nullptr, machine, count_on.of_snapshot(machine, time)));
+      TRY_ASSIGN(side.shift, time_(nullptr, machine, time));
       side.shift -= time;
       return {};
     };
@@ -215,8 +210,7 @@ class Retimer {
   Result<void> move_snapshot(const Step& step) {
     const Packet& packet = step.packet;
     const std::int64_t time = state.clocks.time_of(packet.machine, packet.sequence, step.readings);
-    TRY_ASSIGN(const std::int64_t moved,
-               time_(nullptr, packet.machine, count_on.of_snapshot(packet.machine, time)));
+    TRY_ASSIGN(const std::int64_t moved, time_(nullptr, packet.machine, time));
     readings_ = step.readings;
     TRY(shift_readings(moved - time, packet.machine, patch_.enter(packet.snapshot), readings_));
     moved_.set_primary(state.clocks.primary());
@@ -270,8 +264,7 @@ Result<TraceFacts> retime(const std::filesystem::path& path, std::uint64_t max_u
   Retimer retimer(path, survey, time, write);
   std::string rest;
   const auto take = [&](const Step& step) { return retimer.take(step); };
-  TRY_ASSIGN(const TraceFacts facts,
-             walk(path, max_unpacked, retimer.state, &retimer.count_on, take, &rest));
+  TRY_ASSIGN(const TraceFacts facts, walk(path, max_unpacked, retimer.state, take, &rest));
   TRY(write(rest));
   return facts;
 }

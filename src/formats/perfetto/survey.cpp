@@ -14,7 +14,6 @@ namespace {
 struct SliceEdge {
   std::int64_t time = 0;
   std::uint32_t track = 0;
-  std::uint16_t part = 0;  ///< falls of the track before it
   bool begins = false;
 };
 
@@ -40,12 +39,6 @@ class SliceEdges {
   void pair(Survey& survey) {
     const Tracks& tracks = survey.tracks;
     std::erase_if(all_, [&](const SliceEdge& edge) { return !tracks[edge.track].is_disordered; });
-    for (SliceEdge& edge : all_) {
-      const auto falls = survey.falls.find(tracks[edge.track].key.machine);
-      if (falls == survey.falls.end()) continue;
-      edge.time = static_cast<std::int64_t>(static_cast<std::uint64_t>(edge.time) +
-                                            falls->second.ahead(edge.time, edge.part));
-    }
     std::vector<std::uint32_t> order(all_.size()), slices(all_.size());
     std::uint32_t count = 0;
     for (std::uint32_t i = 0; i < all_.size(); ++i) {
@@ -82,17 +75,15 @@ class SliceEdges {
 Result<void> collect_disordered(const std::filesystem::path& path, std::uint64_t max_unpacked,
                                 const Tracks& tracks, SliceEdges& edges) {
   State state(path, false);
-  TrackOrders orders;
   const auto see = [&](const Step& step) -> Result<void> {
     if (!step.time || !step.packet.is_event()) return {};
     const EventHead head = head_of_event(step.packet.event, state);
     if (head.phase != 'B' && head.phase != 'E') return {};
     const std::uint32_t track = tracks.find({head.track, step.packet.machine});
     if (track == Tracks::k_none || !tracks[track].is_disordered) return {};
-    const std::uint32_t part = orders.see(track, head.phase == 'E', *step.time);
-    return edges.add({*step.time, track, static_cast<std::uint16_t>(part), head.phase == 'B'});
+    return edges.add({*step.time, track, head.phase == 'B'});
   };
-  TRY(walk(path, max_unpacked, state, nullptr, see));
+  TRY(walk(path, max_unpacked, state, see));
   return {};
 }
 
@@ -149,7 +140,6 @@ Result<std::shared_ptr<Survey>> survey(const std::filesystem::path& path,
   Tracks& tracks = result->tracks;
   State state(path, false);
   SliceEdges edges(path);
-  TrackOrders orders;
   bool is_disordered = false;
   std::uint32_t last = Tracks::k_none;
   const auto number = [&](const TrackKey& key) {
@@ -164,23 +154,19 @@ Result<std::shared_ptr<Survey>> survey(const std::filesystem::path& path,
       const EventHead head = head_of_event(packet.event, state);
       const std::uint32_t own = number({head.track, packet.machine});
       Tracks::Track& track = tracks[own];
-      const std::uint32_t part = orders.see(own, head.phase == 'E', *step.time);
       if (head.phase == 'B' || head.phase == 'E') {
         is_disordered |= track.is_disordered |= *step.time < track.latest;
         track.latest = *step.time;
-        if (edges.size() < k_most_edges) {
-          TRY(edges.add({*step.time, own, static_cast<std::uint16_t>(part), head.phase == 'B'}));
-        }
+        if (edges.size() < k_most_edges) TRY(edges.add({*step.time, own, head.phase == 'B'}));
       }
     }
     if (step.time && packet.is_stage()) {
-      orders.see(number(queue_of(packet.stage, packet.machine)), false, *step.time);
+      number(queue_of(packet.stage, packet.machine));
     }
     return tracks.size() > before ? state.keep(k_track_memory) : Result<void>{};
   };
-  TRY(walk(path, max_unpacked, state, nullptr, see));
+  TRY(walk(path, max_unpacked, state, see));
   result->is_complete = true;
-  result->falls = orders.falls(tracks);
   if (!is_disordered) return result;
   if (edges.size() == k_most_edges) {
     edges = SliceEdges(path);

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "base/flat_map.hpp"
-#include "base/set_back.hpp"
 
 namespace entrain::perfetto {
 
@@ -30,10 +29,7 @@ struct TrackKey {
 };
 
 /// Memory that a track takes at most, bytes.
-inline constexpr std::size_t k_track_memory = 768;
-
-/// Where the clock of each machine was set back.
-using FallsOfMachines = std::map<std::uint32_t, Falls>;
+inline constexpr std::size_t k_track_memory = 512;
 
 /// The tracks of a file. Descriptors may follow the events of their tracks, which most writers
 /// avoid.

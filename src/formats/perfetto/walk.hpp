@@ -14,7 +14,6 @@
 #include "formats/perfetto/fields.hpp"
 #include "formats/perfetto/packets.hpp"
 #include "formats/perfetto/reader.hpp"
-#include "formats/perfetto/set_back.hpp"
 #include "formats/perfetto/state.hpp"
 
 namespace entrain::perfetto {
@@ -30,11 +29,10 @@ struct Step {
 
 /// Reads all packets in order, each after its sequence's state; calls `see(step)`, which returns
 /// Result<void>. Packets that are packed in another one take its place; a packet that says nothing
-/// but that follows them. `count_on`: of an earlier reading, or null. `rest`: receives what follows
-/// the last whole packet.
+/// but that follows them. `rest`: receives what follows the last whole packet.
 template <class See>
 Result<TraceFacts> walk(const std::filesystem::path& path, std::uint64_t max_unpacked, State& state,
-                        CountOn* count_on, const See& see, std::string* rest = nullptr) {
+                        const See& see, std::string* rest = nullptr) {
   TRY_ASSIGN(Packets packets, Packets::open(path, max_unpacked));
   TraceFacts facts;
   bool names_clocks = false;
@@ -57,7 +55,6 @@ Result<TraceFacts> walk(const std::filesystem::path& path, std::uint64_t max_unp
     const bool is_usable = state.is_usable(packet);
     if (is_usable && packet.has_time()) {
       step.time = state.clocks.to_trace(state.clock_of(packet), packet.timestamp.integer());
-      if (count_on != nullptr) step.time = (*count_on)(packet, state, *step.time);
     }
     const bool is_event = packet.is_event() || packet.is_stage();
     if (is_event && !is_usable) ++facts.events_without_state;
