@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
 
 #include "formats/perfetto/message.hpp"
