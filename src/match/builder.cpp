@@ -419,8 +419,8 @@ void gather_collectives(const trace::Share& share, trace::Collectives& found) {
   std::vector<std::int64_t> stamps;
   constexpr std::size_t k_at_once = std::size_t{1} << 16;  // calls
   for (std::size_t c = 0; c < found.calls.size(); c += k_at_once) {
-    const auto some = std::span(found.calls).subspan(c).first(
-        std::min(k_at_once, found.calls.size() - c));
+    const auto some =
+        std::span(found.calls).subspan(c).first(std::min(k_at_once, found.calls.size() - c));
     stamps.assign(2 * some.size(), 0);
     for (std::size_t i = 0; i < some.size(); ++i) {
       if (!share.owns(some[i].location)) continue;
@@ -438,8 +438,7 @@ void gather_collectives(const trace::Share& share, trace::Collectives& found) {
 
 void name_collectives(const trace::Definitions& definitions, trace::Collectives& found) {
   for (const trace::Comm& comm : definitions.comms) {
-    found.groups.push_back(comm.name.empty() ? fmt::format("communicator {}", comm.id)
-                                             : comm.name);
+    found.groups.push_back(comm.name.empty() ? fmt::format("communicator {}", comm.id) : comm.name);
   }
   std::uint32_t operations = 0;
   for (const trace::CollectiveOperation& one : found.all) {

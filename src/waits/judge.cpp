@@ -90,9 +90,8 @@ class Judge {
  private:
   [[nodiscard]] Arrival arrival_of(const trace::CollectiveCall& call) const {
     const LocationIndex l = call.location;
-    Arrival arrival{.process = definitions_.process_of[l],
-                    .gives = call.gives,
-                    .takes = call.takes};
+    Arrival arrival{
+        .process = definitions_.process_of[l], .gives = call.gives, .takes = call.takes};
     if (possible_) arrival.clock = material_.proven->clock_of[l];
     if (!material_.share.owns(l)) {  // see share_times()
       arrival.earliest = arrival.latest = 0;
