@@ -14,8 +14,7 @@ namespace entrain {
 Result<CheckReport> engine::check_clocks(const Run& run, const Paths& paths,
                                          const CorrectOptions& options) {
   const trace::MemoryLimit limit(options.check.memory_limit_bytes);
-  TRY_ASSIGN(const std::unique_ptr<formats::Source> source,
-             open_to_correct(run, paths, options));
+  TRY_ASSIGN(const std::unique_ptr<formats::Source> source, open_to_correct(run, paths, options));
   Correction correction(run, *source, options);
   TRY(correction.compute(true, Correction::Writing::no));
   TRY(correction.explain(correction.check_before()));

@@ -22,8 +22,7 @@ Result<StragglerReport> engine::find_stragglers(const Run& run, const Paths& pat
   const bool as_recorded = options.check.presync == Presync::none;
   chosen.check.bounds.wanted = !as_recorded;
   if (as_recorded) chosen.amortize = false;
-  TRY_ASSIGN(const std::unique_ptr<formats::Source> source,
-             open_to_correct(run, paths, chosen));
+  TRY_ASSIGN(const std::unique_ptr<formats::Source> source, open_to_correct(run, paths, chosen));
   Correction correction(run, *source, chosen);
   TRY(correction.compute(false, Correction::Writing::no));
   TRY_ASSIGN(std::optional<StragglerReport> report, correction.stragglers());
