@@ -24,7 +24,7 @@ Result<PartReport> apply(const std::filesystem::path& clocks, const PartPaths& p
   TRY_ASSIGN(formats::Documents documents,
              formats::documents_of(part, {options.max_unpacked_bytes, options.columns}));
   TRY_ASSIGN(const formats::FittedPart fitted,
-             formats::open_fitted(clocks, documents, options.threads));
+             formats::open_fitted(clocks, documents, options.threads, options.columns));
   const formats::Recording& recording = *fitted.recording;
   TRY(recording.check_writable(WriteMode::rewrite, options.mark_offsets));
   trace::begin_phase(progress, "write");

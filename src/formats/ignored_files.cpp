@@ -16,10 +16,11 @@ std::string names_of(std::span<const std::filesystem::path> files) {
   return files.size() > k_most_named ? names + ", ..." : names;
 }
 
-std::string note_of_ignored(std::span<const std::filesystem::path> files, const std::string& of) {
+std::string note_of_ignored(std::span<const std::filesystem::path> files, const std::string& of,
+                            const char* what) {
   const bool is_one = files.size() == 1;
-  return fmt::format("{} of the files{} {} no events and {} left out: {}", files.size(), of,
-                     is_one ? "holds" : "hold", is_one ? "is" : "are", names_of(files));
+  return fmt::format("{} of the files{} {} {} and {} left out: {}", files.size(), of,
+                     is_one ? "holds" : "hold", what, is_one ? "is" : "are", names_of(files));
 }
 
 }  // namespace entrain::formats

@@ -13,9 +13,10 @@ namespace entrain::formats {
 std::string names_of(std::span<const std::filesystem::path> files);
 
 /// Note about files without events, which are ignored. `of`: the group of files that contains them,
-/// with a blank before it; may be empty.
+/// with a blank before it; may be empty. `what`: that they do not hold.
 ///
 /// Example: "1 of the files of run holds no events and is left out: notes.json".
-std::string note_of_ignored(std::span<const std::filesystem::path> files, const std::string& of);
+std::string note_of_ignored(std::span<const std::filesystem::path> files, const std::string& of,
+                            const char* what = "no events");
 
 }  // namespace entrain::formats

@@ -427,6 +427,43 @@ class Tables(Base):
         self.assertEqual(code, 0, err)
         self.assertEqual((self.folder / "applied.csv").read_bytes(), right.read_bytes())
 
+    def test_only_tables_of_a_folder_with_the_named_columns_are_read(self):
+        (self.folder / "mixed").mkdir()
+        rows = rows_of(self.json_run(), header="t,s,p,h,n,k,b,e")
+        self.put("mixed/named.csv", rows)
+        self.put("mixed/other.csv", "trace,span,host,start_us,end_us\n1,1,a,17,19\n")
+        alone = self.put("named.csv", rows)
+        given = ("--columns", "trace=t,span=s,parent=p,host=h,name=n,kind=k,start=b[ns],end=e[ns]")
+        self.assertEqual(table(self.folder / "mixed", *given), table(alone, *given))
+        out = " ".join(run("info", self.folder / "mixed", *given)[1].split())
+        self.assertIn("neither events nor these columns and is left out: other.csv", out)
+
+    def test_units_in_which_no_time_is_one_are_refused(self):
+        rows = self.put("rows.csv", rows_of(self.json_run()))
+        code, out, err = run("check", rows, "--columns", "start=start[s],end=end[s]")
+        self.assertEqual((code, out), (2, ""), err)
+        self.assertIn("name the units of the columns", " ".join(err.split()))
+
+    def test_parts_are_applied_with_the_columns_of_their_summary(self):
+        rows = self.put("rows.csv", rows_of(self.json_run(), header="t,s,p,h,n,k,b,e"))
+        start = "trace=t,span=s,parent=p,host=h,name=n,kind=k,start=b"
+        given, other = (("--columns", f"{start}[{unit}],end=e[{unit}]") for unit in ("ns", "us"))
+        self.made("summarise", rows, "part.edges", *given)
+        self.assertEqual(run("fit", self.folder / "part.edges", "-o", self.folder / "clocks")[0], 0)
+        new = self.folder / "new.csv"
+        code, _, err = run("apply", self.folder / "clocks", rows, "-o", new, *other)
+        self.assertEqual(code, 2)
+        self.assertIn("give the same columns", " ".join(err.split()))
+        self.assertFalse(new.exists())
+        self.assertEqual(run("apply", self.folder / "clocks", rows, "-o", new, *given)[0], 0)
+
+    def test_summaries_tell_what_other_signal_there_is(self):
+        self.put("logs.json", '{"resourceLogs": [{"scopeLogs": [{"logRecords": []}]}]}\n')
+        self.made("summarise", self.folder / "logs.json", "logs.edges")
+        code, _, err = run("fit", self.folder / "logs.edges", "-o", self.folder / "clocks")
+        self.assertEqual(code, 2)
+        self.assertIn("holds logs of OTLP and no spans", " ".join(err.split()))
+
     def test_what_is_guessed_is_shown(self):
         guessed = self.put("guessed.csv", rows_of(self.json_run()))
         told = self.put("told.csv", rows_of(

@@ -126,7 +126,8 @@ Result<std::vector<fs::path>> chosen_files(const fs::path& path, std::vector<std
   }
   if (is_ctf) return chosen;
   if (chosen.empty() || others.empty()) return files;
-  notes.push_back(note_of_ignored(others, " of " + path.string()));
+  const char* const what = columns.empty() ? "no events" : "neither events nor these columns";
+  notes.push_back(note_of_ignored(others, " of " + path.string(), what));
   return chosen;
 }
 

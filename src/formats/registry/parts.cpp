@@ -138,7 +138,8 @@ Result<std::unique_ptr<Recording>> open_summaries(const Paths& summaries, unsign
   return recording;
 }
 
-Result<FittedPart> open_fitted(const fs::path& clocks, const Documents& part, unsigned threads) {
+Result<FittedPart> open_fitted(const fs::path& clocks, const Documents& part, unsigned threads,
+                               const std::string& columns) {
   TRY_ASSIGN(const std::string content, parts::content_of(parts::Kind::clocks, clocks));
   parts::FieldReader fields(content);
   DocumentKind kind{};
@@ -159,7 +160,7 @@ Result<FittedPart> open_fitted(const fs::path& clocks, const Documents& part, un
   if (kind != part.kind) return unknown_part(part.files.front());
   TRY_ASSIGN(result.recording,
              kind == DocumentKind::spans
-                 ? spans::reopen(fields, result.maps.size(), part.files, threads)
+                 ? spans::reopen(fields, result.maps.size(), part.files, threads, columns)
                  : kineto::reopen(fields, result.maps.size(), part.files, threads));
   result.recording->is_one_file = part.is_one_file;
   return result;

@@ -54,8 +54,9 @@ struct FittedPart {
   std::vector<ClockMap> maps;            ///< of all clocks of the run
 };
 /// Opens files of a run whose clocks were fitted. Errors: ErrorKind::input for a file of clocks
-/// that is damaged, and for files that it does not know.
+/// that is damaged, and for files that it does not know; ErrorKind::usage for a table that was
+/// summarised with other `columns`.
 Result<FittedPart> open_fitted(const std::filesystem::path& clocks, const Documents& part,
-                               unsigned threads);
+                               unsigned threads, const std::string& columns);
 
 }  // namespace entrain::formats

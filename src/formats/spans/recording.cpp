@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/try.hpp"
 #include "formats/json/document.hpp"
 #include "formats/json/scanner.hpp"
@@ -157,13 +159,21 @@ Result<std::unique_ptr<formats::Recording>> read(std::span<const fs::path> files
 
 Result<std::unique_ptr<formats::Recording>> reopen(parts::FieldReader& fields, std::size_t clocks,
                                                    std::span<const fs::path> files,
-                                                   unsigned threads) {
+                                                   unsigned threads, const std::string& columns) {
   Fitted fitted;
   std::vector<SourceFile> known;
   if (!unpack(fields, clocks, fitted, known)) {
     return fail(ErrorKind::input, "the fitted clocks are damaged: fit them again");
   }
   TRY_ASSIGN(std::vector<SourceFile> chosen, formats::chosen_parts<SourceFile>(known, files));
+  for (const SourceFile& file : chosen) {
+    if (columns.empty() || file.encoding != Encoding::csv || file.columns == columns) continue;
+    return fail(
+        ErrorKind::usage,
+        fmt::format(
+            "{} was summarised {}: give the same columns", file.path.string(),
+            file.columns.empty() ? "without --columns" : "with --columns '" + file.columns + "'"));
+  }
   return std::make_unique<Run>(std::move(chosen), fitted, threads);
 }
 
