@@ -168,11 +168,10 @@ Result<std::unique_ptr<formats::Recording>> reopen(parts::FieldReader& fields, s
   TRY_ASSIGN(std::vector<SourceFile> chosen, formats::chosen_parts<SourceFile>(known, files));
   for (const SourceFile& file : chosen) {
     if (columns.empty() || file.encoding != Encoding::csv || file.columns == columns) continue;
-    return fail(
-        ErrorKind::usage,
-        fmt::format(
-            "{} was summarised {}: give the same columns", file.path.string(),
-            file.columns.empty() ? "without --columns" : "with --columns '" + file.columns + "'"));
+    return fail(ErrorKind::usage,
+                fmt::format("{} was summarised {}: give the same columns", file.path.string(),
+                            file.columns.empty() ? "without --columns"
+                                                 : "with --columns '" + file.columns + "'"));
   }
   return std::make_unique<Run>(std::move(chosen), fitted, threads);
 }
