@@ -109,7 +109,9 @@ std::vector<ClockMap> other_clocks(std::size_t clocks) {
 void expect_moved(const Recording& before, const Recording& after,
                   const std::vector<ClockMap>& maps, const Format& format) {
   const auto times = before.event_times(), written = after.event_times();
-  if (!times || !written) return finding("times that were read cannot be read again");
+  for (const auto* const one : {&times, &written}) {
+    if (!*one) finding("times that were read cannot be read again: " + one->error().message);
+  }
   for (std::size_t c = 0; c < maps.size(); ++c) {
     const auto &own = times->of_clock[c], &moved = written->of_clock[c];
     if (own.size() != moved.size()) finding("times were lost");
