@@ -205,7 +205,8 @@ class TraceWriter {
       TRY(writer.write("\n"));
       return writer.write(record);
     }));
-    return trace_.facts.ends_inside_line ? Result<void>() : writer.write("\n");
+    // A whole line is ended, as another one may be the last now, which would look cut.
+    return trace_.ends_inside_record ? Result<void>() : writer.write("\n");
   }
 
  private:
