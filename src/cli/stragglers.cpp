@@ -25,8 +25,9 @@ class Stragglers : public Verb {
          "leave no other one. Where they do not tell who was last, the collective is a tie; where "
          "nothing bounds the clocks, it is unproven. Waits are summed up over all who wait; "
          "\"alone\" is the time for which only the last one was missing.",
-         "Shows the processes that cause most waits first, then groups, steps of the training loop "
-         "and single collectives. Needs a training run or an OTF2 archive."},
+         "Shows the processes that cause most waits first, then groups, steps of the training "
+         "loop and single collectives. Needs a training run, an OTF2 archive or a trace of "
+         "Paraver."},
         {{"entrain stragglers run/", "Which rank do the others wait for?"},
          {"entrain stragglers --csv run/ > collectives.csv", "A row per collective."},
          {"entrain stragglers --presync none run/",
