@@ -31,11 +31,12 @@ class ClocksVerb : public Verb {
          "Offset and drift have to be added to the clock: both are positive for a clock that is "
          "slow, negative for one that is fast. States: right; slow or fast, along a straight "
          "line; stepped: it was set while the trace was recorded; bent: it wanders; untied: no "
-         "edges connect it to most other clocks. Bound: the largest error that the offset can "
-         "have where the clock communicates, median and maximum over time. Edges: messages and "
-         "ends of collectives of the clock. Violated: those that the clocks as measured violate. "
-         "A host and its devices have one row while nothing between them is violated; \"rank 1 "
-         "(or only rank 1 device 0)\" says that it may as well be the device alone.",
+         "edges connect it to most other clocks; unproven: nothing contradicts it, but too little "
+         "was checked. Bound: the largest error that the offset can have where the clock "
+         "communicates, median and maximum over time. Edges: messages and ends of collectives of "
+         "the clock. Violated: those that the clocks as measured violate. A host and its devices "
+         "have one row while nothing between them is violated; \"rank 1 (or only rank 1 device "
+         "0)\" says that it may as well be the device alone.",
          "The common time is that of the clocks that are right. Where no clock kept its times it "
          "is the time of the clock in the middle, and the first line says so."},
         {{"entrain clocks traces.otf2", "Whose clock is wrong?"},
