@@ -50,7 +50,7 @@ struct Clock {
   /// first to the last end of an edge.
   std::optional<StampRange> events{};
   std::uint64_t granule = 0;  ///< smallest distance of two stamps, ticks; 0: unknown
-  /// Bits of the counter of a clock in a table, whose stamps count on where it wraps. Stamps in
+  /// Bits of the counter that the clock of a table reads: stamps are unwrapped by them. Stamps in
   /// memory must not wrap. 0: unknown.
   unsigned wrap_bits = 0;
   std::vector<StampRange> flushes{};     ///< buffer flushes; a map must not bend inside these
@@ -79,9 +79,9 @@ struct InstanceMember {
 /// begins first; those of a scan in order of rank.
 struct CollectiveInstance {
   EdgeKind kind = EdgeKind::n_to_n;
-  /// True if the ends are nearly simultaneous, as those of a barrier mostly are. Where no clock has
-  /// sessions or shares its hardware, and each has four such ends or more, straight lines through
-  /// these ends set the clocks, if that leaves no violation; else all edges do.
+  /// True if the ends are nearly simultaneous, as those of a barrier mostly are. If no clock has
+  /// sessions or shares its hardware, each has four such ends or more, and no violation is left,
+  /// straight lines through these ends align the clocks; else all edges do.
   bool ends_coincide = false;
   std::uint64_t first = 0;   ///< position of its first member in Edges::members
   std::uint32_t begins = 0;  ///< number of begins
@@ -124,7 +124,7 @@ struct AlignReport {
   std::optional<ClockBounds> bounds;  ///< error bounds of the maps, only if asked for
   std::vector<std::string> notes;     ///< assumptions about the tables, a sentence each
   std::string output{};               ///< folder or table that was written, or ""
-  /// No clocks meet most edges, so that the clocks stay as measured, and nothing is written.
+  /// True if no clocks meet most edges: the clocks stay as measured, and nothing is written.
   bool contradicts_itself = false;
   /// Numbers of ignored elements: "edges_inside_a_clock", "instances_without_pairs", ...; no zeros.
   Counters left_out;

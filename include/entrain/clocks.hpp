@@ -15,7 +15,7 @@ enum class ClockState : std::uint8_t {
   fast,     ///< it is ahead of it, along a straight line
   stepped,  ///< it was set while the trace was recorded
   bent,     ///< its distance from the common time changes, but not along a straight line
-  untied,   ///< nothing ties it to most other clocks, so nobody knows
+  untied,   ///< no edges connect it to most other clocks, so its error is unknown
 };
 /// Name used in JSON, e.g. "slow".
 const char* name_of(ClockState state);
@@ -30,8 +30,8 @@ struct ClockRow {
   ClockState state = ClockState::right;
   /// Mean over the trace of common time minus clock, ticks. If the clock was set: since then.
   std::int64_t offset_ticks = 0;
-  /// Largest size of that distance, ticks. If the clock is right: how far a correction moves it
-  /// nevertheless.
+  /// Largest size of that distance, ticks. Of a clock that is right: how far a correction moves it
+  /// all the same.
   std::int64_t most_ticks = 0;
   std::optional<double> drift_ppm;  ///< mean growth of the offset; empty: stepped or untied
   /// Largest error that the offset can have where the clock communicates: median and maximum over
@@ -42,8 +42,8 @@ struct ClockRow {
   std::uint64_t violations = 0;             ///< those that its clock, or the other one, contradicts
   std::optional<std::int64_t> worst_ticks;  ///< smallest margin of these, ticks; negative: violated
   std::string worst_with;                   ///< the other clock of the smallest margin
-  /// If a host and its devices share the clock, and it is wrong: those of them that alone may be
-  /// wrong, as nothing within the process tells. "": none of them, or not known.
+  /// If a host and its devices share the clock, and it is wrong: those of them that may be wrong
+  /// alone, as no edge within the process decides. "": none of them, or not known.
   std::string maybe_only;
 };
 
@@ -51,8 +51,8 @@ struct ClockRow {
 struct ClockTable {
   std::string archive;              ///< path of the trace
   std::uint64_t resolution_hz = 0;  ///< ticks per second
-  /// A clock that kept its times. Empty: none did, and the common time is that of the clock in the
-  /// middle.
+  /// A clock that kept its times. Empty: none did, and the common time is that of the clock with
+  /// the median move.
   std::string reference;
   std::int64_t begin_ticks = 0;  ///< first common time
   std::vector<ClockRow> rows;    ///< empty: not known

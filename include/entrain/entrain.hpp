@@ -24,9 +24,13 @@
 ///
 /// A function that takes a *trace* takes any of these formats:
 /// * OTF2: the path of an anchor file, or of the folder that holds one;
-/// * a training run: a profiler's file of JSON (also .json.gz and .json.zst), or the folder of the
-///   ranks' files;
-/// * spans of services: a file of OTLP, Jaeger or Zipkin JSON, or a folder of such files.
+/// * a training run: a profiler's file of JSON or Perfetto, or the folder of the ranks' files;
+/// * spans of services: a file of OTLP (JSON or Protobuf), Jaeger, Zipkin or CSV, or a folder of
+///   such files;
+/// * Paraver: a .prv file, or a folder with one;
+/// * CTF: a folder of traces.
+/// Files may be packed (.gz, .zst), except those of OTF2 and CTF.
+///
 /// drop() takes an OTF2 *archive* only. align() takes edges, of any origin.
 ///
 /// Every function changes nothing but its output, neither prints nor exits, does not throw on bad
@@ -48,7 +52,7 @@ Result<CheckReport> check(const std::filesystem::path& trace, const CheckOptions
                           Progress* progress = nullptr);
 
 /// Writes a corrected copy of a trace of any format, in its format, into the new folder `output`,
-/// and checks the copy. WriteMode::overlay: only for OTF2 archives and training runs.
+/// and checks the copy. WriteMode::overlay: only for OTF2 archives, training runs and CTF traces.
 Result<CorrectReport> correct(const std::filesystem::path& trace,
                               const std::filesystem::path& output, const CorrectOptions& options,
                               Progress* progress = nullptr);
@@ -71,18 +75,18 @@ Result<ClockMaps> clock_maps(const std::filesystem::path& trace, const CorrectOp
 Result<ClockTable> clock_table(const std::filesystem::path& trace, const CorrectOptions& options,
                                Progress* progress = nullptr);
 
-/// Finds who came late to the collectives of a training run or an OTF2 archive, by the times that
-/// correct() would write, and how long the others waited. Only arrivals that the proved bounds of
-/// the clocks tell apart count; with Presync::none the times are those as recorded, and nothing is
-/// proved. Writes nothing. Errors: those of clock_maps(); ErrorKind::usage for a format without
-/// collectives.
+/// Finds who came late to the collectives of a training run, an OTF2 archive or a Paraver trace, by
+/// the times that correct() would write, and how long the others waited. Only arrivals that the
+/// proved bounds of the clocks can order count; with Presync::none the times are those as recorded,
+/// and nothing is proved. Writes nothing. Errors: those of clock_maps(); ErrorKind::usage for a
+/// format without collectives.
 Result<StragglerReport> find_stragglers(const std::filesystem::path& trace,
                                         const CorrectOptions& options,
                                         Progress* progress = nullptr);
 
-/// Aligns the clocks of any kind of trace to one common time, by its edges: the same as correct()
-/// without amortization does for an archive that has these edges. Sessions of the clocks count as
-/// clock offsets do. Needs no trace and writes nothing.
+/// Aligns the clocks of any kind of trace to one common time, by its edges: as correct() without
+/// amortization does for an archive with these edges. Sessions count as ClockOffset records do.
+/// Needs no trace and writes nothing.
 ///
 /// Errors: ErrorKind::usage for edges and clocks that contradict their descriptions, naming the
 /// element; ErrorKind::input for sessions out of order and a limit on rates that the edges
@@ -113,10 +117,10 @@ Result<ExportReport> export_trace(const std::filesystem::path& trace,
                                   const std::filesystem::path& output, const ExportOptions& options,
                                   Progress* progress = nullptr);
 
-/// Writes one trace for viewers that holds all ranks of a training run with everything that is read
-/// of them, by corrected times, with arrows between the ranks and the verdict. The file must not
-/// exist; `options.force` replaces an unchanged earlier result. Memory: that of correct(), plus
-/// about 64 MB per thread. Errors: also ErrorKind::usage for a trace that is no training run.
+/// Writes all ranks of a training run as one trace for viewers, by corrected times, with arrows
+/// between the ranks and the verdict. The file must not exist; `options.force` replaces an
+/// unchanged earlier result. Memory: that of correct(), plus about 64 MB per thread. Errors: also
+/// ErrorKind::usage for a trace that is no training run.
 Result<MergeReport> merge(const std::filesystem::path& trace, const std::filesystem::path& output,
                           const MergeOptions& options, Progress* progress = nullptr);
 
@@ -133,8 +137,8 @@ Result<DistortReport> distort(const std::filesystem::path& trace,
                               const std::filesystem::path& output, const DistortOptions& options,
                               Progress* progress = nullptr);
 
-/// Loses records of an OTF2 archive, as tracers do: the original is the ground truth of the result.
-/// The same options lose the same records.
+/// Removes records of an OTF2 archive, as tracers lose them: the original is the ground truth of
+/// the result. The same options remove the same records.
 Result<DropReport> drop(const std::filesystem::path& archive, const std::filesystem::path& output,
                         const DropOptions& options, Progress* progress = nullptr);
 

@@ -27,7 +27,7 @@ struct ExportOptions {
   /// The part of the trace that is written, seconds since its first event; ends included. Neither:
   /// all of it, or around the worst edges where it would pass `size_limit_bytes`.
   std::optional<double> from_s, to_s;
-  /// Number of the worst edges around which alone the trace is written, `window_s` seconds each.
+  /// Number of the worst edges; only the trace around these is written, `window_s` seconds each.
   std::optional<std::uint32_t> around;
   double window_s = 0.01;
   /// Approximate size of the file beyond which only the worst edges are written; ignored if a part

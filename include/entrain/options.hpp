@@ -54,9 +54,9 @@ const char* name_of(Condensing rule);
 enum class ClockRecords {
   replace,  ///< the measurements replace the records
   /// The records count as well. All records of a clock have one half-width: the largest distance of
-  /// a record from the line through the measurements, plus the half-width of that line. Of the
-  /// measurements the condensed sessions count, not their exchanges. Use it where the trace has
-  /// sessions in a long run between two measurements.
+  /// a record from the line through the measurements, plus the half-width of that line.
+  /// Measurements count as condensed sessions, not as exchanges. Use it where the trace has
+  /// sessions in the middle of a long run, and the measurements lie at its ends.
   add,
 };
 
@@ -156,8 +156,8 @@ struct CheckOptions {
   /// except with `automatic`.
   ClockDomain clock_domain = ClockDomain::automatic;
   ClockPriorOption clock_prior;
-  /// The clock that the others are set to where none was measured, and that bounds refer to: an
-  /// OTF2 location id, or the name of a location or process. "consensus": the time of most clocks.
+  /// The clock that keeps its time where none was measured, and to which bounds refer: an OTF2
+  /// location id, or the name of a location or process. "consensus": the time of most clocks.
   /// Empty: "consensus" for wall clocks, else the first clock.
   std::string reference;
   MuOption mu;
@@ -170,7 +170,7 @@ struct CheckOptions {
   unsigned threads = 0;  ///< worker threads; 0: all cores. The result does not depend on it.
   /// Largest anonymous memory of the large arrays of a run, bytes; the rest lies in mapped files
   /// without a name under $TMPDIR (else /var/tmp), which is slower. 0: no limit. It holds for the
-  /// whole process: of runs at the same time the last one to begin decides. About 140 bytes per
+  /// whole process: of runs at the same time, that of the last one to begin. About 140 bytes per
   /// communication event are needed. Files other than OTF2 are refused if reading them takes more.
   /// Use it for traces larger than the machine.
   std::uint64_t memory_limit_bytes = 0;
@@ -254,8 +254,8 @@ struct CorrectOptions {
   LinkKind link = LinkKind::automatic;  ///< ignored with WriteMode::rewrite
   bool force = false;                   ///< replace an unchanged earlier result
   bool verify = true;                   ///< read the written archive back and check it
-  /// Gives spans of services that move an attribute entrain.offset_ns: the ns that were added to
-  /// their begin. ErrorKind::usage for other formats.
+  /// Gives each span of a service that moves an attribute entrain.offset_ns: the ns that were added
+  /// to its begin. ErrorKind::usage for other formats.
   bool mark_offsets = false;
 };
 

@@ -39,8 +39,8 @@ struct PartReport {
   std::vector<std::string> notes;  ///< on files that were left out, and on guesses
 };
 
-/// Writes what the common time follows from in some files of a run into the file `output`: calls,
-/// messages, and what tells clocks apart. A file stands in one part only.
+/// Writes a summary of some files of a run into the file `output`: the calls, messages and names of
+/// clocks from which fit() finds the clocks. A file is in one part only.
 Result<PartReport> summarise(const PartPaths& part, const std::filesystem::path& output,
                              const PartOptions& options, Progress* progress = nullptr);
 

@@ -13,8 +13,8 @@ namespace entrain {
 
 /// What is known of the member of a collective that the others waited for.
 enum class LastArrival : std::uint8_t {
-  proven,      ///< the bounds of the clocks leave no other one
-  tie,         ///< within these bounds, others may have come last
+  proven,      ///< by the bounds of the clocks no other one can be last
+  tie,         ///< within these bounds, others may be last
   nobody,      ///< nobody waited: the root of a broadcast, for example, came first
   unproven,    ///< nothing bounds the clocks of some members, or the times contradict each other
   incomplete,  ///< not all members are known, and one of the others may have been last
@@ -33,11 +33,11 @@ struct CollectiveWait {
   LastArrival known = LastArrival::unproven;
   std::uint32_t last = 0;        ///< position in StragglerReport::processes; by times, if unproven
   std::int64_t time_ticks = 0;   ///< time of its arrival
-  std::int64_t alone_ticks = 0;  ///< time for which all others had arrived, and it had not
+  std::int64_t alone_ticks = 0;  ///< time during which it alone had not arrived
   std::int64_t wait_ticks = 0;   ///< sum of the times that others waited for it
   std::int64_t longest_ticks = 0;  ///< the longest of these
-  /// Least lead that the bounds leave: by how much, at least, it came after those that might have
-  /// been last. Positive: proven. Empty where nothing bounds the clocks.
+  /// Least time, by the bounds, by which it came after all others that might have been last.
+  /// Positive: proven. Empty where nothing bounds the clocks.
   std::optional<std::int64_t> certain_ticks{};
 };
 

@@ -14,7 +14,7 @@ class Word(str, Enum):
 
 
 class Presync(Word):
-    """How stored stamps become the times to start from; in reports, how they did."""
+    """How stored stamps become times before violations are removed; in reports, how they did."""
 
     AUTO = "auto"
     NONE = "none"

@@ -28,24 +28,25 @@ class Align : public Verb {
     static const HelpText k_help{
         "align",
         "[OPTIONS] EDGES [-o DIR]",
-        "find clock maps and bounds from a table of edges",
-        {"Takes what happened before what from a trace of any kind, as a table, and finds for "
-         "each clock the map to a common time: the first step of correct, for programs that have "
-         "no OTF2 archive.",
-         "EDGES is CSV with a header line, or JSON lines. Its columns are cause_clock, cause_time, "
-         "effect_clock and effect_time: at cause_time something happened without which effect_time "
-         "could not have come. Clocks have any name; times are whole ticks, decimals of seconds "
-         "(see --unit), or dates by ISO 8601. Optional are min_delay, kind, and instance with role "
-         "(begin or end) for collectives. The manual has every column: docs/manual/align.md.",
-         "What is known of clocks, and measurements of them, come in a second table (--clocks)."},
+        "find the clocks of any other trace, given as a table of edges",
+        {"Finds for each clock of a trace of any kind the map to a common time. The trace is "
+         "given as a table of edges: pairs of events of which the first one happened before the "
+         "second one. This is the first step of correct, for formats that entrain does not read.",
+         "EDGES is CSV with a header line, or JSON lines. Its columns are cause_clock, "
+         "cause_time, effect_clock and effect_time: the event at cause_time happened before the "
+         "one at effect_time. Clocks have any name; times are whole ticks, decimals of seconds "
+         "(see --unit), or dates by ISO 8601. Optional are min_delay, kind, and instance with "
+         "role (begin or end) for collectives. The manual has every column: docs/manual/align.md.",
+         "A second table (--clocks) holds measurements of the clocks and what else is known of "
+         "them."},
         {{"entrain align messages.csv -o aligned",
           "Writes aligned/maps.csv: per clock the ticks and the offsets to add there."},
          {"entrain align e.csv -o out --apply v.csv --time-column t --clock-column c",
           "Also writes out/v.csv, in which the times of the column t are mapped."},
          {"entrain edges traces.otf2 -o edges.csv && entrain align edges.csv --bounds",
-          "The edges of an archive; shows how wrong the clocks can be."}},
-        exit_codes({{"0", "by the maps no edge is violated"},
-                    {"1", "by the maps edges are still violated"},
+          "Aligns the edges of an archive, and shows how wrong the clocks can be."}},
+        exit_codes({{"0", "the maps violate no edge"},
+                    {"1", "the maps still violate edges"},
                     {"3",
                      "unproven: no edge leads from one clock to another, or edges contradict each "
                      "other; where they do so as a whole, nothing is written"}}),
@@ -130,19 +131,20 @@ void Align::declare_tables(OptionSet& set) {
         files_.clocks.emplace_back(file);
         return {};
       },
-      "Table of clocks: column clock, and kind, domain, process, machine, resolution_hz, or of "
-      "measurements time, offset and half_width. Edges of other clocks are refused. It can be "
-      "given more than once. Use it where clocks were measured, or are known to be one. "
-      "Default: X.clocks.csv beside EDGES, which is X.csv, if it is there.");
+      "Table of clocks: what is known of them, and measurements. Its columns are clock; kind, "
+      "domain, process, machine, resolution_hz; time, offset and half_width of a measurement. "
+      "Edges of clocks that it does not name are refused. It can be given more than once. Use it "
+      "where clocks were measured, or where several names are one clock. Default: X.clocks.csv "
+      "beside EDGES, which is X.csv, if it is there.");
   set.value("--resolution", files_.resolution_hz, count(1, 1'000'000'000'000'000), "HZ",
             "Ticks per second of all times. Use it if they are not nanoseconds: reports show "
-            "seconds, and clocks are known to run right to some parts per million. Default: as the "
-            "table of clocks says, else 1000000000.");
+            "seconds, and limits on clock rates are parts per million. Default: as the table of "
+            "clocks says, else 1000000000.");
   set.path("--unit", files_.unit, "UNIT",
-           "Unit of the numbers among the times: ticks, s, ms, us or ns. Dates by ISO 8601 need "
-           "none. Use it if whole numbers are no ticks; --columns tells the unit of one column. "
-           "Default: as the name of the column ends "
-           "(send_us); else whole numbers are ticks, and decimals seconds.");
+           "Unit of times that are numbers: ticks, s, ms, us or ns. Dates by ISO 8601 need none. "
+           "Use it if whole numbers are not ticks; --columns names the unit of one column. "
+           "Default: what the name of the column ends in (send_us); else ticks for whole numbers, "
+           "seconds for decimals.");
 }
 
 void Align::declare_output(OptionSet& set) {
@@ -155,13 +157,12 @@ void Align::declare_output(OptionSet& set) {
       "only the report is shown. Nothing is written where edges contradict each other as a whole.");
   add_force(set, files_.force, "DIR");
   set.path("--apply", apply_, "FILE",
-           "Table of CSV whose times are to be mapped: DIR gets a copy with other numbers in "
-           "--time-column. Use it to put events in order without a program of your own. Default: "
-           "none.");
+           "CSV table of events: DIR gets a copy with common times in --time-column. Use it to "
+           "put events in order without a program of your own. Default: none.");
   set.path("--time-column", files_.time_column, "NAME",
-           "Column of FILE with the times, which keep their notation. Only with --apply.");
+           "Column of FILE with the times, which keep their notation. Required with --apply.");
   set.path("--clock-column", files_.clock_column, "NAME",
-           "Column of FILE with the names of the clocks. Only with --apply.");
+           "Column of FILE with the names of the clocks. Required with --apply.");
 }
 
 class EdgesOfArchive : public Verb {
@@ -171,10 +172,10 @@ class EdgesOfArchive : public Verb {
         "edges",
         "[OPTIONS] ARCHIVE... -o FILE",
         "write the happened-before edges of a trace as a table",
-        {"Writes what happened before what in an archive: messages, collectives, threads. A row "
-         "of a single edge has cause and effect, their clocks and stored stamps, and the margin "
-         "between them by the measured clocks; negative margins are violations. Rows of "
-         "collectives are begins and ends.",
+        {"Writes the happened-before edges of a trace: messages, collectives, threads. A row of a "
+         "single edge has cause and effect, their clocks and stored stamps, and the margin "
+         "between them by the measured clocks; negative margins are violations. A row of a "
+         "collective is one begin or end.",
          "The locations and the measurements of their clocks go into a second table beside it: "
          "X.clocks.csv for X.csv. entrain align makes of both the maps that entrain correct "
          "--amortize off makes of the archive."},
@@ -186,8 +187,7 @@ class EdgesOfArchive : public Verb {
   }
 
   void declare(OptionSet& set) override {
-    add_archive(set, archive_,
-                "OTF2 anchor file, or the folder that holds one. It is never touched.");
+    add_archive(set, archive_);
     set.group(k_table_group);
     set.required_path(
         "-o,--output", output_, "FILE",

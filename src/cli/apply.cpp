@@ -18,16 +18,16 @@ class Apply : public Verb {
     static const HelpText k_help{
         "apply",
         "[OPTIONS] CLOCKS PART... -o DIR",
-        "the last step of correct on several machines: write a part by fitted clocks",
+        "correct in parts, step 3: write a part with corrected times",
         {"Writes some files of a run with the common times that entrain fit has found, every other "
          "byte unchanged, and reads them back: each must hold the new times. A file that has "
          "changed since it was summarised is refused.",
-         "Files are told apart by their names, without their folders. A part need not be one that "
-         "was summarised as such: any files of the run will do."},
+         "Files are identified by their names, without their folders. A part need not be one that "
+         "was summarised: any files of the run will do."},
         {{"entrain apply run.clocks rank0.json rank1.json -o corrected0",
           "Writes two files of a run."},
          {"entrain apply run.clocks rank0.json -o corrected/rank0.json",
-          "Writes one file into a folder in which the others are, too."}},
+          "Writes one file into a folder that has others."}},
         exit_codes({{"0", "the part is written, and holds the new times"}}),
         {"--output", "--force", "--mark-offsets", "--threads"}};
     return k_help;
@@ -40,9 +40,9 @@ class Apply : public Verb {
         "Files of the run, one after the other, or their folder. They are never touched.");
     add_output(set, output_, options_.force);
     set.flag("--mark-offsets", options_.mark_offsets,
-             "Only for spans of services: each span that moves gets an attribute "
-             "entrain.offset_ns, what was added to its begin, ns. Use it to see in a viewer what "
-             "was moved. Default: only times change.");
+             "Give each span that moves an attribute entrain.offset_ns: what was added to its "
+             "begin, ns. For spans of services only. Use it to see in a viewer what was moved. "
+             "Default: only times change.");
     add_max_unpacked(set, options_.max_unpacked_bytes);
     add_columns(set, options_.columns);
     common_.declare(set, "");

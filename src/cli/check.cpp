@@ -18,22 +18,23 @@ class Check : public Verb {
     static const HelpText k_help{
         "check",
         "[OPTIONS] ARCHIVE...",
-        "look for violations of the clock condition",
-        {"Looks at every message, collective operation, thread operation and one-sided "
-         "synchronisation of a trace, and reports where an effect has an earlier time than its "
-         "cause: a receive before its send. Per kind of operation it shows the number of edges "
-         "(pairs of a send and a receive; a collective counts all of its pairs), how many are "
-         "violated, how many are closer than the minimum latency, and the worst one with its "
-         "place. Changes nothing.",
+        "find violations: messages that arrive before they are sent",
+        {"Reports where an effect has an earlier time than its cause, such as a receive before "
+         "its send. It looks at every message, collective, thread operation and one-sided "
+         "synchronisation. Per kind of operation it shows the number of edges (pairs of a send "
+         "and a receive; a collective counts all of its pairs), how many are violated, how many "
+         "are closer than the minimum latency, and the worst one with its place. Changes nothing.",
          "The report begins with a verdict: violations, clean, or unproven. It names the share of "
-         "the recorded receives and calls of collectives that could be checked, and what told "
-         "nothing."},
-        {{"entrain check traces.otf2", "Are there violations in the times that a reader sees?"},
+         "the recorded receives and calls of collectives that could be checked, and what could "
+         "not."},
+        {{"entrain check traces.otf2",
+          "Are there violations in the times that an OTF2 reader "
+          "shows?"},
          {"entrain check --presync none traces.otf2",
           "The same for the time stamps as they were recorded."},
          {"entrain check --mu 1e-6 --strict-latency traces.otf2",
           "Ends with 1 if a message took less than a microsecond."},
-         {"entrain check --bounds traces.otf2", "How far may these times be trusted?"},
+         {"entrain check --bounds traces.otf2", "How wrong can these times be?"},
          {"entrain check --json traces.otf2 | jq .violations",
           "The number of violations, for a script."}},
         exit_codes({{"0", "clean: enough could be checked, and nothing is violated"},
@@ -49,7 +50,7 @@ class Check : public Verb {
   }
 
   void declare(OptionSet& set) override {
-    add_archive(set, archive_, "OTF2 anchor file, or the folder that holds one.");
+    add_archive(set, archive_);
     report_file_.declare(set);
     check_.declare(set);
     common_.declare(set,

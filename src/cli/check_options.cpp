@@ -35,19 +35,19 @@ Result<ClockPriorOption> parse_mean_rate(std::string_view text, ClockPriorOption
 void CheckArguments::declare(OptionSet& set) {
   set.group(k_check_group);
   set.choice("--presync", options.presync, named_up_to(Presync::causal),
-             "How stored time stamps become the times to start from. none: as stored. linear: "
-             "through the ClockOffset records, exactly as an OTF2 reader does. regression: a "
-             "straight line per clock, by least squares over all clock sessions. spline: a smooth, "
-             "increasing curve through the sessions. causal: the choice of auto, bent as little as "
-             "the messages and collectives of the trace demand; where no clock was measured, these "
-             "alone align the clocks. auto: the one of linear, regression and spline that best "
-             "predicts sessions that were left out. With fewer than three sessions it takes "
-             "regression if their exchanges are known, else linear. It takes linear for an archive "
-             "that was corrected already, and none for an archive without ClockOffset records. "
-             "Then correct goes on as with causal if something is violated, "
-             "unless the archive was corrected already or has more than 4,096 clocks. The report "
-             "names the choice. Use none to see the stamps as they were recorded; use causal for "
-             "more than 4,096 clocks, which may take long. Default: auto.");
+             "How stored time stamps become times before any violation is removed. none: as "
+             "stored. linear: through the ClockOffset records, exactly as an OTF2 reader does. "
+             "regression: a straight line per clock, by least squares over all clock sessions. "
+             "spline: a smooth, increasing curve through the sessions. causal: the choice of "
+             "auto, bent as little as the messages and collectives of the trace demand; where no "
+             "clock was measured, these alone align the clocks. auto: of linear, regression and "
+             "spline the one that best predicts sessions that were left out. With fewer than "
+             "three sessions it takes regression if their exchanges are known, else linear. It "
+             "takes linear for an archive that was corrected already, and none for an archive "
+             "without ClockOffset records. If something is violated, correct then goes on as with "
+             "causal, unless the archive was corrected already or has more than 4,096 clocks. The "
+             "report names the choice. Use none to see the stamps as they were recorded; use "
+             "causal for more than 4,096 clocks, which may take long. Default: auto.");
   set.choice("--sessions", options.condensing, named_up_to(Condensing::weighted),
              "How the exchanges of a clock session become one offset, for regression and spline. "
              "The exchanges are in clock_samples.csv beside an archive of entrain record; without "
@@ -67,89 +67,90 @@ void CheckArguments::declare(OptionSet& set) {
   set.choice(
       "--clock-records", options.clock_records,
       {{"replace", ClockRecords::replace}, {"add", ClockRecords::add}},
-      "With --clock-samples: what becomes of the archive's own ClockOffset records. replace: "
-      "they do not count. add: they count beside the sessions, with a half-width by which "
-      "all of a clock agree with the line between its sessions; the single exchanges of the "
-      "sessions do not count then. Use add where the archive has records in the middle of a "
-      "long run, and DIR sessions at its ends only. Default: replace.");
+      "With --clock-samples: what becomes of the archive's own ClockOffset records. replace: they "
+      "do not count. add: they count beside the sessions. Their half-width is the largest "
+      "distance of a record of the clock from the line between its sessions; single exchanges do "
+      "not count then. Use add where the archive has records in the middle of a long run, and DIR "
+      "sessions at its ends only. Default: replace.");
   set.choice(
       "--spline", options.spline,
       {{"undisturbed", SplineSessions::undisturbed}, {"all", SplineSessions::all}},
-      "Which clock sessions a spline goes through. undisturbed: not through those inner ones "
-      "in which all exchanges were slow and that say less than the curve through the others "
-      "does; the report counts them. all: through every one, as Intel Trace Collector does. "
-      "Use all to compare with results of that tool. Default: undisturbed.");
+      "Which clock sessions a spline goes through. undisturbed: all but inner ones whose "
+      "exchanges were all slow, and which are less certain than the curve through the others; the "
+      "report counts them. all: through every one, as Intel Trace Collector does. Use all to "
+      "compare with results of that tool. Default: undisturbed.");
   set.choice("--clock-domain", options.clock_domain, named_up_to(ClockDomain::node),
-             "Which locations share one clock. Locations of one clock are bent and moved together. "
-             "location: every location has a clock of its own. process, node: those of a process, "
-             "of a machine. auto: those of a machine, unless the trace contradicts it by clock "
-             "offsets that differ too much, or by messages inside the machine that would arrive "
-             "before they were sent; then those of a process, or none. Edges inside a domain are "
-             "never corrected: if locations do not share the clock that the option says, "
-             "violations between them stay, or the correction is refused. Use it when you know the "
-             "machine better than its trace does. Default: auto.");
+             "Which locations share one clock. These are bent and moved together. location: each "
+             "has a clock of its own. process: those of a process. node: those of a machine. "
+             "auto: those of a machine; if clock offsets that differ too much, or messages inside "
+             "the machine that would arrive before they were sent, contradict it, those of a "
+             "process; else none. Edges between locations of one clock are never corrected: if "
+             "they do not share it in truth, violations stay, or the correction is refused. Use "
+             "it when you know the machine better than its trace does. Default: auto.");
   set.choice(
       "--clock-kind", options.clock_prior.kind, named_up_to(ClockKind::wall),
-      "What the clocks are. timer: they count freely, such as the time stamp counter. wall: "
-      "they tell the time of day, and were slewed to do so. It decides what is assumed of "
-      "their rates; see --max-mean-rate-ppm. auto: wall if the earliest stamp lies between "
-      "the years 2000 and 2100, else timer. Use it when you know the tracer. Default: auto.");
+      "What the clocks are. timer: they count freely, such as the time stamp counter. wall: they "
+      "show the time of day, and are slewed. It decides how far their rates may be apart; see "
+      "--max-mean-rate-ppm. auto: wall if the earliest stamp lies between the years 2000 and "
+      "2100, else timer. Use it when you know which clock the tracer read. Default: auto.");
   const auto parse_mean = [this](std::string_view text) {
     return parse_mean_rate(text, options.clock_prior);
   };
   set.group(k_check_group);
   set.value("--max-mean-rate-ppm", options.clock_prior, parse_mean, "auto|off|PPM",
-            "How far the mean rates of two clocks may be apart, 0 to 100000 parts per million, as "
-            "long as nothing shows more. Bounds assume it, and so do clocks that messages align, "
-            "or that were measured once. auto: 200 for timers, twice what data sheets of crystals "
-            "allow; 500 for wall clocks, by which systems slew. off: any rate. If the trace "
-            "contradicts the limit, a larger one is taken, and told. Use a smaller one when you "
-            "know the machines; servers are mostly within 30. Default: auto.");
+            "Largest difference of the mean rates of two clocks, parts per million, 0 to 100000. "
+            "It is assumed for bounds, and for clocks that only messages align, or that were "
+            "measured once. auto: 200 for timers, twice what data sheets of crystals allow; 500 "
+            "for wall clocks, by which systems slew. off: any rate. Where the trace contradicts "
+            "auto, a larger limit is taken, and the report says so; a limit that you give is "
+            "refused then, except by check --bounds. Use a smaller one when you know the "
+            "machines; servers are mostly within 30. Default: auto.");
   set.value(
       "--reference", "CLOCK|consensus",
       [this](std::string_view text) -> Result<void> {
         options.reference = text == "auto" ? std::string_view() : text;
         return {};
       },
-      "The clock that shows the right time, where no clock was measured, and to which bounds "
-      "refer: the id of an OTF2 location, or the name of a location or process. consensus: "
-      "the time of most clocks; those that can stay as they are without a violation do, and "
-      "the others come to the middle of what messages allow. Use it when you know which "
-      "clock is right. Default: consensus for wall clocks, else the first clock.");
+      "The clock that keeps its time where no clock was measured; bounds refer to it. It is given "
+      "by the id of an OTF2 location, or the name of a location or process. consensus: the time "
+      "of most clocks. As many as can keep their times without a violation do; the others come to "
+      "the middle of what messages allow. Use it when you know which clock is right. Default: "
+      "consensus for wall clocks, else the first clock.");
   set.value("--mu", options.mu, parse_mu, "auto|delays|rtt|1tick|SECONDS",
             "Minimum latency: a receive must be later than its send by at least this much. auto: "
-            "the one that an earlier correction of the archive used, else 0, because no "
-            "measurement proves more; with 0, correct places a receive that it has to move one "
-            "tick after its send. delays: a quarter of the shortest round trip that entrain record "
-            "measured, for messages per pair of nodes, for collectives the smallest one per class "
-            "of distance (same process, same node, other); a guess. rtt: a quarter of the smallest "
-            "round trip of messages, per class; a guess. 1tick: one tick of the timer, which "
-            "separates ties. A number: that many seconds, 0 to 1000, e.g. 1e-6. Use a number when "
-            "you know the network's latency, and 0 to let correct place receives at the times of "
-            "their sends. A mu above the true latency invents violations. Default: auto.");
+            "that of an earlier correction of the archive, else 0, since no measurement proves "
+            "more. With auto, correct places a receive that it has to move one tick after its "
+            "send. delays: a quarter of the shortest round trip that entrain record measured: per "
+            "pair of nodes for messages, per latency class (same process, same node, other) for "
+            "collectives; an estimate. rtt: a quarter of the smallest round trip of messages, per "
+            "class; an estimate. 1tick: one tick of the timer, which separates equal times. "
+            "SECONDS: 0 to 1000, e.g. 1e-6. Use it when you know the network's latency; with 0, "
+            "correct places receives at the times of their sends. A value above the true latency "
+            "invents violations. Default: auto.");
   set.choice("--alltoallv", options.alltoallv,
              {{"ignore", AlltoallvRule::ignore}, {"dense", AlltoallvRule::dense}},
-             "How to read calls of Alltoallv and Alltoallw that do not name their partners. "
-             "ignore: no edges; the calls are counted and reported. dense: every process that sent "
-             "precedes every process that received. Use dense when you know that every process "
-             "sends to every other one; it is wrong for a sparse exchange. Default: ignore.");
+             "Edges of calls of Alltoallv and Alltoallw that do not name their partners. ignore: "
+             "none; the calls are counted and reported. dense: every process that sent precedes "
+             "every process that received. Use dense when you know that every process sends to "
+             "every other one; it is wrong for a sparse exchange. Default: ignore.");
   set.choice("--init-finalize", options.init_finalize, {{"on", true}, {"off", false}},
              "Whether MPI_Init and MPI_Finalize synchronise all processes. MPI does not promise "
-             "it, although most implementations do it. off: their edges are reported, but not "
-             "counted. Use on when your MPI is known to synchronise there. Default: off.");
+             "it, although most implementations do it. off: their edges are reported, but do not "
+             "count in the verdict. Use on when your MPI is known to synchronise there. Default: "
+             "off.");
   set.value("--min-coverage", options.min_coverage, parse_percent, "PERCENT",
             "Share of the recorded receives and calls of collectives, 0 to 100 %, that must be "
             "checked before a trace without violations is called clean. Below it the verdict is "
             "unproven, and the exit status 3. It is unproven with any value if no edge at all "
-            "could be checked. Use a larger one where a miss is dear, and 0 to ask for "
-            "violations only. Default: 50 %.");
+            "could be checked. Use a larger one where a missed violation is expensive, and 0 to "
+            "ask for violations only. Default: 50 %.");
   set.flag("--bounds", options.bounds.wanted,
-           "Also prove how far the times may be trusted. Messages, collectives and clock sessions "
-           "with an interval prove, for every clock and time, the interval in which the clock's "
-           "error lies, seen from a reference clock. The proof assumes that no clock's rate leaves "
-           "its mean by more than --max-rate-ppm. If something is violated, correct also moves the "
-           "presynchronised times into the intervals. Use it when a wait of some microseconds "
-           "matters. It costs one more pass over the edges. Default: no proof.");
+           "Also prove the largest error that each clock can have. Messages, collectives and "
+           "clock sessions with a half-width prove an interval that contains the clock's error "
+           "against a reference clock, at every time. The proof assumes that no clock's rate "
+           "leaves its mean by more than --max-rate-ppm. If something is violated, correct also "
+           "moves times into the intervals, before it removes violations. Use it when a wait of "
+           "some microseconds matters. It costs one more pass over the edges. Default: no proof.");
   set.path("--bounds-csv", bounds_csv, "FILE",
            "Write the intervals that --bounds proves to FILE, which must not exist, a line per "
            "location and window of time: stored stamp, time, offset as used, least and largest "
@@ -163,20 +164,19 @@ void CheckArguments::declare(OptionSet& set) {
   };
   set.group(k_check_group);
   set.value("--max-rate-ppm", options.bounds.max_rate_ppm, parse_rate_and_mark, "auto|PPM",
-            "How much faster or slower than its mean a clock may run at any moment, seen "
-            "from the reference clock, 0 to 100000 parts per million. Bounds at different "
-            "times combine only under such a limit, and a limit that is too small for the "
-            "trace is refused. auto: twice the rate that violations and sessions show, plus "
-            "50 ppm for the temperature of crystals; the report names it. Use it when you "
-            "know the oscillators. Means --bounds. Default: auto.");
+            "Largest deviation of a clock's rate from its mean at any moment, by the reference "
+            "clock, parts per million, 0 to 100000. Bounds assume it. A limit that is too small "
+            "for the trace is refused. auto: twice the rate that violations and sessions show, "
+            "plus 50 ppm for the temperature of crystals; the report names it. Use it when you "
+            "know the clocks: smaller limits give smaller bounds. Means --bounds. Default: auto.");
   set.value(
       "--memory", options.memory_limit_bytes, parse_size, "BYTES",
-      "Memory that the large arrays may take, e.g. 500M or 16G (powers of 1024). The rest lies in "
-      "unnamed temporary files in the folder that the variable TMPDIR names, or /var/tmp, which is "
-      "slower; the result is the same. All arrays together need about 140 bytes per communication "
-      "event. With several processes, each one has that much. What is kept of JSON files and of "
-      "names in tables counts, and no file takes its place: where it is more, they are refused. "
-      "Use it when a trace is larger than the machine. Default: no limit.");
+      "Limit on the memory of the large arrays, bytes, e.g. 500M or 16G (powers of 1024). The "
+      "rest lies in unnamed temporary files in $TMPDIR, or /var/tmp; that is slower, with the "
+      "same result. All arrays together need about 140 bytes per communication event. The limit "
+      "holds for each of several processes. What is kept of JSON files and of names in tables "
+      "counts, but cannot lie in files: traces that need more are refused. Use it when a trace is "
+      "larger than the machine. Default: no limit.");
   add_max_unpacked(set, options.max_unpacked_bytes);
   add_columns(set, options.columns);
   set.values(
@@ -185,18 +185,16 @@ void CheckArguments::declare(OptionSet& set) {
         options.match.emplace_back(text);
         return {};
       },
-      "Events of CTF traces that are messages: send=NAME:FIELDS,receive=NAME:FIELDS, e.g. "
-      "send=app:request:id,receive=app:serve:id. An event of the first name is the send of the one "
-      "of the second name, on another host, whose fields have the same values. Several fields "
-      "stand "
-      "with + between them, and those inside others with a dot: conn.port+conn.seq. May be given "
-      "more than once. Use it for tracepoints of your own; TCP packets and ROS 2 messages are "
-      "known. "
-      "Default: only these.");
+      "Rule by which events of CTF traces are messages: send=NAME:FIELDS,receive=NAME:FIELDS, "
+      "e.g. send=app:request:id,receive=app:serve:id. An event of the first name is the send of "
+      "the one of the second name, on another host, whose fields have the same values. Write + "
+      "between several fields, and a dot before a field inside another one: conn.port+conn.seq. "
+      "The option may be given more than once. Use it for tracepoints of your own; TCP packets "
+      "and ROS 2 messages are known. Default: only these.");
   set.flag("--strict-latency", options.strict_latency,
-           "Also call it a violation, with exit status 1, if a receive is not earlier than its "
-           "send, but closer to it than the minimum latency (see --mu). Use it with a mu that you "
-           "know. Default: such edges are only reported.");
+           "Also count as violations, with exit status 1, receives that follow their sends by "
+           "less than the minimum latency (--mu). Use it with a latency that you know. Default: "
+           "such edges are only reported.");
 }
 
 OutputRule CheckArguments::rule(const engine::Paths& inputs) const {

@@ -25,18 +25,18 @@ class ClocksVerb : public Verb {
     static const HelpText k_help{
         "clocks",
         "[OPTIONS] ARCHIVE...",
-        "whose clock is wrong, by how much, and how certain that is",
-        {"Finds the common time that contradicts no message and no collective, and shows a row "
-         "per clock against it, the wrong ones first. Works out what correct would do; changes "
-         "nothing.",
-         "Offset and drift are what the clock lacks: both are positive for a clock that is slow, "
-         "negative for one that is fast. States: right; slow or fast, along a straight line; "
-         "stepped: it was set while the trace was recorded; bent: it wanders; untied: nothing "
-         "ties it to most other clocks. Bound: the largest error that the offset can have where "
-         "the clock communicates, median and maximum over time. Evidence: edges (messages, ends "
-         "of collectives) that concern the clock, and those violated by the clocks as "
-         "measured. A host and its devices have one row while nothing between them is violated; "
-         "\"rank 1 (or only rank 1 device 0)\" says that it may as well be the device alone.",
+        "say whose clock is wrong, by how much, and how certain that is",
+        {"Finds the common time that correct would write, and shows how far each clock is off it, "
+         "the wrong ones first. Changes nothing.",
+         "Offset and drift have to be added to the clock: both are positive for a clock that is "
+         "slow, negative for one that is fast. States: right; slow or fast, along a straight "
+         "line; stepped: it was set while the trace was recorded; bent: it wanders; untied: no "
+         "edges connect it to most other clocks; unproven: nothing contradicts it, but too little "
+         "was checked. Bound: the largest error that the offset can have where the clock "
+         "communicates, median and maximum over time. Edges: messages and ends of collectives of "
+         "the clock. Violated: those that the clocks as measured violate. A host and its devices "
+         "have one row while nothing between them is violated; \"rank 1 (or only rank 1 device "
+         "0)\" says that it may as well be the device alone.",
          "The common time is that of the clocks that are right. Where no clock kept its times it "
          "is the time of the clock in the middle, and the first line says so."},
         {{"entrain clocks traces.otf2", "Whose clock is wrong?"},
@@ -46,14 +46,14 @@ class ClocksVerb : public Verb {
         exit_codes({{"0", "the table is shown; with --max-offset: no clock is off by more"},
                     {"1", "with --max-offset: a clock is off by more"},
                     {"3",
-                     "some clock is tied to no other one, and none is off by more; or check says "
-                     "unproven"}}),
+                     "no edge connects some clock to another one, and none is off by more; or "
+                     "check says unproven"}}),
         {"--sort", "--max-offset", "--csv", "--json", "--quiet", "--max-rate-ppm"}};
     return k_help;
   }
 
   void declare(OptionSet& set) override {
-    add_archive(set, archive_, "OTF2 anchor file, or the folder that holds one.");
+    add_archive(set, archive_);
     set.group("OPTIONS OF THE TABLE");
     set.choice(
         "--sort", order_,
@@ -64,12 +64,11 @@ class ClocksVerb : public Verb {
          {"drift", ClockOrder::drift},
          {"bound", ClockOrder::bound},
          {"edges", ClockOrder::edges}},
-        "Order of the rows. off: the wrong ones first, those furthest off before others; name: "
-        "host2 before host10; others: the largest first. Default: off.");
+        "Order of the rows. off: wrong clocks first, the furthest off before others; name: host2 "
+        "before host10; others: the largest first. Default: off.");
     set.value("--max-offset", max_offset_s_, parse_duration, "TIME",
-              "Largest offset that is tolerated, with its unit: 250us, 1ms, 0.5s. A clock that is "
-              "further off at any time of the run makes the exit code 1. Use it for monitoring. "
-              "Default: any offset.");
+              "End with exit status 1 if a clock is further off than this at any time: 250us, "
+              "1ms, 0.5s. Use it for monitoring. Default: no limit.");
     set.flag("--csv", csv_,
              "Print the table as CSV, with the columns of --json. Use it for a spreadsheet.");
     check_.declare(set);

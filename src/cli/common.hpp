@@ -39,7 +39,7 @@ struct CommonOptions {
 };
 
 /// Adds the argument ARCHIVE of the verbs that also take the files of one run, one by one.
-void add_archive(OptionSet& set, std::vector<std::string>& target, const char* help);
+void add_archive(OptionSet& set, std::vector<std::string>& target);
 
 /// Adds -o, --output and --force of the verbs that write an archive.
 void add_output(OptionSet& set, std::string& target, bool& force);

@@ -48,19 +48,19 @@ class Compare : public Verb {
     static const HelpText k_help{
         "compare",
         "[OPTIONS] A B",
-        "compare the times of two archives of one trace",
-        {"Compares two archives that hold the same events with different times, event for event: "
-         "root mean square, 99th percentile, largest and mean difference of B from A, over all "
-         "events, over communication (sends, receives and ends of collectives of the application "
-         "between the first and the last clock session: the figure to quote), and per location. "
-         "Times are those that an OTF2 reader sees.",
-         "A and B may also be traces of training runs, or spans of services: a file, or the folder "
-         "of all files, under the same names.",
-         "With --truth, a third archive of the same trace with true times, also the error of A and "
-         "of B against it, after removing one affine function common to all locations: the choice "
-         "of the master clock is free. The error over communication is told apart: between clocks, "
+        "compare the times of two versions of one trace",
+        {"Compares two versions of one trace, event for event. Shows root mean square, 99th "
+         "percentile, largest and mean difference of B from A: over all events, over "
+         "communication (sends, receives and ends of collectives of the application between the "
+         "first and the last clock session: the figure to quote), and per location. Times are "
+         "those that an OTF2 reader shows.",
+         "A and B are of one format and hold the same events; of several files, the names are the "
+         "same in both.",
+         "With --truth, a third version with the true times, it also shows the errors of A and of "
+         "B. One affine function common to all locations is removed before, since the choice of "
+         "the master clock is free. The error over communication has two parts: between clocks, "
          "after removing at each moment the mean over all locations, and common to all, which no "
-         "message shows. A correction can be judged by the first alone."},
+         "message shows. Judge a correction by the first part."},
         {{"entrain compare traces.otf2 corrected", "Shows what the correction changed."},
          {"entrain compare traces.otf2 corrected --truth truth",
           "Did it come closer to the truth?"},
@@ -75,31 +75,28 @@ class Compare : public Verb {
   }
 
   void declare(OptionSet& set) override {
-    set.argument("A", a_,
-                 "OTF2 anchor file, or the folder that holds one. Or a JSON file of a training run "
-                 "or of spans of services, or their folder.");
-    set.argument("B", b_, "An archive of the same trace, in the same format.");
+    set.argument("A", a_, "A trace of any format: a file, or a folder.");
+    set.argument("B", b_, "Another version of the same trace, in the same format.");
     set.group("OPTIONS");
     set.path("--truth", truth_, "T",
-             "An archive of the same trace with the true times. Use it with traces of synth "
-             "and distort, or of a better tracer, to see whether a correction came closer to "
-             "the truth.");
+             "A version of the same trace with the true times: shows the errors of A and B "
+             "against it. Use it with traces of synth and distort, or of a better tracer, to see "
+             "whether a correction came closer to the truth. Default: none.");
     set.value("--tolerance", tolerance_s_, number(0, 1e9, "seconds"), "SECONDS",
-              "Largest difference of B from A that is fine for any event, in seconds, 0 to "
-              "1e9; a larger one gives exit status 1. Use it when a script must notice a "
-              "change. Default: any.");
+              "End with exit status 1 if the times of any event differ by more than this, "
+              "seconds, 0 to 1e9. Use it when a script must notice a change. Default: no limit.");
     set.path("--csv", csv_, "FILE",
-             "Write events, thinned to --points per location, to FILE, which must not exist: the "
-             "time since the first event, the difference of B from A and, with --truth, the errors "
-             "of both with their parts, all in seconds. Use it when you want to plot differences "
-             "over time. Default: no file.");
+             "Write --points events per location to FILE, which must not exist: the time since "
+             "the first event, the difference of B from A and, with --truth, the errors of both "
+             "with their parts, all in seconds. Use it when you want to plot differences over "
+             "time. Default: no file.");
     set.value("--points", points_, count(2, 1'000'000), "N",
               "How many events of each location --csv takes: the first, the last and others "
               "between them, 2 to 1000000. Use more when a plot hides short disturbances. "
               "Default: 1000.");
     set.flag("--raw", options_.raw_a,
-             "Take the time stamps of A as they are stored, without its ClockOffset records. "
-             "Use it when A has records that are wrong. For OTF2 archives only.");
+             "Take the time stamps of A as they are stored, without its ClockOffset records. Use "
+             "it when these are wrong. For OTF2 archives only. Default: with them.");
     add_max_unpacked(set, options_.max_unpacked_bytes);
     add_columns(set, options_.columns);
     common_.declare(set, "all locations instead of the ten that differ most");

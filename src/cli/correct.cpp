@@ -20,8 +20,7 @@ class Correct : public Verb {
   [[nodiscard]] const HelpText& help() const override;
 
   void declare(OptionSet& set) override {
-    add_archive(set, archive_,
-                "OTF2 anchor file, or the folder that holds one. It is never touched.");
+    add_archive(set, archive_);
     declare_output(set);
     method_.declare(set);
     check_.declare(set);
@@ -77,20 +76,20 @@ const HelpText& Correct::help() const {
   static const HelpText k_help{
       "correct",
       "[OPTIONS] ARCHIVE... -o DIR",
-      "write a corrected archive",
-      {"Repairs the times of a trace in two steps. Neither step touches a trace without "
-       "violations.",
-       "First the clocks are bent as smoothly as messages and collectives demand (--presync). "
-       "Locations that share a clock are bent together (--clock-domain).",
-       "Then the controlled logical clock removes the violations that are left. A receive that is "
-       "earlier than its send moves after it. Later events of its location move along and return "
-       "to their own time slowly (forward amortization), and earlier ones are stretched smoothly "
-       "towards the jump (backward amortization). Apart from one tick of rounding this step only "
-       "moves times forward; the order of the events of a location stays.",
-       "Finally, the new archive is read back and checked by independent code. The report shows, "
-       "per kind of operation, violations before and after, how far events moved, and by how much "
-       "local intervals changed. It begins with a verdict on the new archive: violations, clean, "
-       "or unproven.",
+      "write a copy with repaired times",
+      {"Writes a copy of a trace, in its format, with repaired times, so that no receive is "
+       "earlier than its send. Violations that remain are reported. A trace without violations "
+       "keeps its times.",
+       "The first step bends the clocks as smoothly as messages and collectives demand "
+       "(--presync). Locations that share a clock are bent together (--clock-domain).",
+       "In the second step the controlled logical clock removes the violations that are left. A "
+       "receive that is earlier than its send moves after it. Later events of its location move "
+       "along and return to their own time slowly (forward amortization), and earlier ones are "
+       "stretched smoothly towards the jump (backward amortization). Apart from one tick of "
+       "rounding this step only moves times forward; the order of the events of a location stays.",
+       "Then independent code reads the copy back and checks it. The report shows, per kind of "
+       "operation, violations before and after, how far events moved, and by how much local "
+       "intervals changed. It begins with a verdict on the copy: violations, clean, or unproven.",
        "Several machines (mpirun -n 4 entrain correct ...) share the work: each reads and writes "
        "the files of its own locations. The result is the same, bit for bit."},
       {{"entrain correct traces.otf2 -o corrected",
@@ -98,7 +97,7 @@ const HelpText& Correct::help() const {
        {"entrain correct traces.otf2 -o corrected --mode overlay",
         "The same without copying the events: takes megabytes, however large the trace is."},
        {"entrain correct traces.otf2 -o corrected --gamma 0.99 --mu 1e-6",
-        "With a fixed control variable and a minimum latency of one microsecond."},
+        "With a fixed gamma and a minimum latency of one microsecond."},
        {"mpirun -n 16 entrain correct traces.otf2 -o corrected",
         "On 16 processes of one or more machines with a common file system."}},
       exit_codes({{"0",
@@ -144,9 +143,9 @@ void Correct::declare_output(OptionSet& set) {
              "but must not be written to. auto: the first of these that works; the report "
              "names it. Use it when ARCHIVE will be moved or deleted. Default: auto.");
   set.flag("--mark-offsets", options_.mark_offsets,
-           "Only for spans of services: each span that moves gets an attribute "
-           "entrain.offset_ns, what was added to its begin, ns. Use it to see in a viewer what "
-           "was moved. Default: only times change.");
+           "Give each span that moves an attribute entrain.offset_ns: what was added to its "
+           "begin, ns. For spans of services only. Use it to see in a viewer what was moved. "
+           "Default: only times change.");
   set.flag("--no-verify", no_verify_,
            "Do not read the new archive back to check it. The report then neither says "
            "what changed nor has a verdict. Use it when time is short and you run check "

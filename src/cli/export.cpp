@@ -23,29 +23,29 @@ class Export : public Verb {
     static const HelpText k_help{
         "export",
         "[OPTIONS] ARCHIVE... -o FILE",
-        "write a trace for viewers of other projects",
-        {"Writes what happened, by the clocks as measured or (--correct) corrected, for a viewer: "
-         "calls on one track per location under its process; messages and collectives as arrows, "
-         "of collectives from the "
-         "begin that an end waited for last; and each violation as a mark with its margin and the "
-         "least time that a message takes.",
+        "write a trace for Perfetto and other viewers",
+        {"Writes a trace for a viewer, by the clocks as measured or, with --correct, as "
+         "corrected. Calls lie on one track per location, messages are arrows, and each end of a "
+         "collective has an arrow from the begin that it waited for last. A violation has a mark "
+         "with its margin and the minimum latency.",
          "A file for https://ui.perfetto.dev (--to perfetto) that would pass 200 MB gets only what "
          "is around the ten worst edges, unless --from or --until says what to write."},
         {{"entrain export traces.otf2 --to perfetto -o trace.pftrace",
           "Writes the whole trace, if it is not too large."},
          {"entrain export traces.otf2 --both -o both.pftrace",
-          "Also shows the times that correct would write."},
-         {"entrain export traces.otf2 --correct -o right.pftrace", "Shows these alone."},
+          "Shows everything twice: as measured, and as correct would write it."},
+         {"entrain export traces.otf2 --correct -o right.pftrace",
+          "Shows only the times that "
+          "correct would write."},
          {"entrain export traces.otf2 -o begin.pftrace --from 0 --until 0.5",
-          "Writes its first half second."}},
+          "Writes the first half second."}},
         exit_codes({{"0", "the file is written"}}),
         {"--to", "--output", "--correct", "--both", "--around", "--from"}};
     return k_help;
   }
 
   void declare(OptionSet& set) override {
-    add_archive(set, archive_,
-                "OTF2 anchor file, or the folder that holds one. It is never touched.");
+    add_archive(set, archive_);
     declare_output(set);
     declare_part(set);
     check_.declare(set);
@@ -102,11 +102,10 @@ void Export::declare_output(OptionSet& set) {
   set.group(k_export_group);
   set.choice(
       "--to", options_.format, named_up_to(ExportFormat::csv),
-      "perfetto: for https://ui.perfetto.dev and its query language; chrome: JSON that "
-      "chrome://tracing and many other viewers read, several times as large; csv: no picture, but "
-      "a row per edge with its margin, the table that entrain edges writes. Default: chrome if "
-      "FILE "
-      "ends in .json, csv if it ends in .csv, else perfetto.");
+      "Format of FILE. perfetto: for https://ui.perfetto.dev and its query language. chrome: JSON "
+      "that chrome://tracing and many other viewers read, several times as large. csv: no "
+      "picture, but a row per edge with its margin, as entrain edges writes it. Default: chrome "
+      "if FILE ends in .json, csv if it ends in .csv, else perfetto.");
   set.required_path(
       "-o,--output", output_, "FILE",
       "The file to write; required. It appears when it is complete, and it must not exist yet "
@@ -114,18 +113,19 @@ void Export::declare_output(OptionSet& set) {
   set.flag("--both", options_.both,
            "Show everything twice, as two groups of tracks: by the clocks as measured, and by the "
            "times that entrain correct would write. Use it to see what a correction does. ARCHIVE "
-           "is the one before the correction. Default: as measured only.");
+           "must be the trace before a correction. Default: as measured only.");
   set.flag("--correct", options_.corrected,
-           "Show the times that entrain correct would write, in one run. ARCHIVE is the one before "
-           "the correction. Not with --both. Default: the times as measured.");
+           "Show the times that entrain correct would write, in place of those as measured. "
+           "ARCHIVE must be the trace before a correction. Not with --both. Default: the times as "
+           "measured.");
   add_force(set, options_.force, "FILE");
 }
 
 void Export::declare_part(OptionSet& set) {
   set.group(k_export_group);
   set.value("--from", options_.from_s, number(0, 1e9, "seconds"), "SECONDS",
-            "Write only what happened from this time on, counted from the first event. Calls that "
-            "are open then begin there. --from 0 writes all of a large trace. Default: the "
+            "Write only what happened from this time on, seconds after the first event. Calls "
+            "that are open then begin there. --from 0 writes all of a large trace. Default: the "
             "beginning.");
   set.value(
       "--around", options_.around,
@@ -140,14 +140,15 @@ void Export::declare_part(OptionSet& set) {
                     fmt::format("is not worst:N with N from 1 to {}", k_most_windows));
       },
       "worst:N",
-      "Write only what is around the N worst edges: those that come earliest, measured against the "
-      "least time that they take. Default: worst:10 where the file would pass 200 MB, else "
+      "Write only what is around the N worst edges: those with the least slack (effect minus "
+      "cause minus minimum latency). Default: worst:10 where the file would pass 200 MB, else "
       "everything.");
   set.value("--window", options_.window_s, parse_duration, "TIME",
-            "How much is written around each end of an edge, half of it before: a number with s, "
-            "ms, us or ns after it. Default: 10ms.");
+            "With --around: how much is written around each end of an edge, half of it before: a "
+            "number with s, ms, us or ns after it. Default: 10ms.");
   set.value("--until", options_.to_s, number(0, 1e9, "seconds"), "SECONDS",
-            "Write only what happened up to this time. Default: the end.");
+            "Write only what happened up to this time, seconds after the first event. Default: "
+            "the end.");
 }
 
 }  // namespace

@@ -22,14 +22,14 @@ class Fit : public Verb {
     static const HelpText k_help{
         "fit",
         "[OPTIONS] SUMMARY... -o CLOCKS",
-        "the second step of correct on several machines: find the clocks of all parts",
+        "correct in parts, step 2: find the clocks of all parts",
         {"Reads the summaries of all parts of a run, joins the messages and collectives whose ends "
          "lie in different parts, and finds the clocks as entrain correct does. Its verdict is on "
          "the times that entrain apply will write.",
          "With --csv the clocks are also a table with a row per straight piece of a clock, by "
-         "which "
-         "any data base maps times: of the row with the last since up to a time t the common time "
-         "is t + offset + drift * (t - tick), the product rounded to a whole number."},
+         "which any data base maps times. For a time t take the row of its clock with the largest "
+         "since that is not above t: the common time is t + offset + drift * (t - tick), the "
+         "product rounded to a whole number."},
         {{"entrain fit *.edges -o run.clocks", "Finds the clocks of a run."},
          {"entrain fit *.edges -o run.clocks --csv clocks.csv --bounds",
           "Also as a table, with the proved error bound of each clock."}},
@@ -50,7 +50,7 @@ class Fit : public Verb {
                       "it must not exist yet (but see --force).");
     set.path(
         "--csv", table_, "FILE",
-        "Write the clocks as a table, too: clock, since, tick, offset, drift, bound. Times are "
+        "Also write the clocks as a table: clock, since, tick, offset, drift, bound. Times are "
         "ticks, as in the files. Use it to map times in a data base. Default: no table.");
     add_force(set, method_.options.force, "CLOCKS");
     method_.declare(set);

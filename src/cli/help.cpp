@@ -28,9 +28,14 @@ bool is_most_used(const HelpText& help, const OptionHelp& option) {
          help.most_used.end();
 }
 
-std::string first_sentence(const std::string& text) {
-  const std::size_t end = text.find(". ");
-  return end == std::string::npos ? text : text.substr(0, end + 1);
+/// The first sentence of a description, and the one that names the default.
+std::string abridged(const std::string& text) {
+  const auto sentence = [&](std::size_t begin) {
+    const std::size_t end = text.find(". ", begin);
+    return text.substr(begin, end == std::string::npos ? end : end + 1 - begin);
+  };
+  const std::size_t fallback = text.find(" Default: ");
+  return sentence(0) + (fallback == std::string::npos ? std::string() : sentence(fallback));
 }
 
 /// The options that `wanted` takes, with an empty line between two of them.
@@ -111,7 +116,7 @@ std::string short_page(const HelpText& help, const std::vector<OptionHelp>& opti
     if (option.group == k_arguments || is_most_used(help, option)) {
       const bool is_input = option.group == k_arguments;
       page += "  " + option.signature + "\n" +
-              indented(is_input ? option.description : first_sentence(option.description), 6);
+              indented(is_input ? option.description : abridged(option.description), 6);
     } else {
       others += (others.empty() ? "" : ", ") + option.name;
     }

@@ -32,7 +32,8 @@ struct OptionHelp {
 /// groups. Options that HelpText::most_used names come first, under a heading of their own.
 std::string manual_page(const HelpText& help, const std::vector<OptionHelp>& options);
 
-/// The same in a page that is read at once: the options used most, and the others by their names.
+/// The same in a page that is read at once: the options used most, each with the first sentence of
+/// its description and its default, and the others by their names.
 std::string short_page(const HelpText& help, const std::vector<OptionHelp>& options);
 
 /// The exit codes that mean the same for every verb, after those of `first`.

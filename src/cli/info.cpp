@@ -14,21 +14,21 @@ class Info : public Verb {
     static const HelpText k_help{
         "info",
         "[OPTIONS] ARCHIVE...",
-        "show the contents of an archive",
-        {"Shows what an OTF2 archive holds: locations, processes and nodes, events, records of "
-         "communication per kind, collective operations, the resolution of the clock, the "
-         "ClockOffset records with which a tracer measured the clocks, the span of the trace, its "
-         "properties (a corrected archive says there how it was made), and anything odd about its "
-         "files. Changes nothing."},
-        {{"entrain info traces.otf2", "Shows the contents of this archive."},
+        "show what a trace contains",
+        {"Shows the format of a trace and what it contains: clocks, processes, events, messages "
+         "and collectives per kind, its time span, and defects of its files. Of an OTF2 archive "
+         "also locations and nodes, the resolution of the clock, the ClockOffset records with "
+         "which the tracer measured the clocks, and its properties, which say how a corrected "
+         "archive was made. Changes nothing."},
+        {{"entrain info traces.otf2", "What does this archive contain?"},
          {"entrain info --json run42/ | jq .events", "The number of events, for a script."}},
-        exit_codes({{"0", "the archive could be read"}}),
+        exit_codes({{"0", "the trace could be read"}}),
         {"--json", "--verbose"}};
     return k_help;
   }
 
   void declare(OptionSet& set) override {
-    add_archive(set, archive_, "OTF2 anchor file, or the folder that holds one.");
+    add_archive(set, archive_);
     common_.declare(set, "records and operations that do not occur");
     set.group("OPTIONS");
     add_max_unpacked(set, how_.max_unpacked);

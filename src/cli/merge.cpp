@@ -19,13 +19,13 @@ class Merge : public Verb {
     static const HelpText k_help{
         "merge",
         "[OPTIONS] RANK... -o FILE",
-        "write one trace for viewers that holds all ranks of a training run",
-        {"Writes what the files of a training run hold into one file, by corrected times: slices "
-         "with all arguments, arrows, counters, names and places of processes and threads; of JSON "
-         "everything. Adds arrows between ranks, to each end of a collective from the rank that it "
-         "waited for last, and a track with the verdict and what was added to each clock.",
-         "The name of FILE tells its format: Perfetto, or JSON for chrome://tracing and others if "
-         "it ends in .json; packed if .gz or .zst follows."},
+        "write all ranks of a training run as one trace for viewers",
+        {"Corrects the clocks of all ranks and writes their files as one: slices with all "
+         "arguments, arrows, counters, names and order of processes and threads; of JSON "
+         "everything. It adds an arrow to each end of a collective, from the rank that it waited "
+         "for last, and a track with the verdict and what was added to each clock.",
+         "The name of FILE decides its format: JSON for chrome://tracing and others if it ends in "
+         ".json, else Perfetto; packed if .gz or .zst follows."},
         {{"entrain merge traces -o run.pftrace", "Writes a file for https://ui.perfetto.dev."},
          {"entrain merge rank0.json rank1.json --bounds -o run.json.gz",
           "Writes packed JSON, with the proved error bound of each clock."}},

@@ -16,37 +16,39 @@ void MethodArguments::declare(OptionSet& set) {
   };
   set.group("OPTIONS OF THE CORRECTION");
   set.value("--gamma", options.gamma, or_auto(decimal9(1)), "auto|N",
-            "Control variable of forward amortization: the rate at which a clock that jumped runs "
-            "until it meets its own time again. A decimal number above 0 and at most 1, at most 9 "
-            "decimals. auto: tries 0.99999, 0.9999, 0.999, 0.99 and 0.9, and takes for every clock "
-            "the largest one with which it moves by at most --epsilon. Use a number to compare "
-            "with other implementations, which mostly take 0.99. Default: auto.");
+            "Control variable of forward amortization: the rate at which a clock that was moved "
+            "runs until it is back at its own time. A decimal number above 0 and at most 1, at "
+            "most 9 decimals. auto: tries 0.99999, 0.9999, 0.999, 0.99 and 0.9, and takes for "
+            "every clock the largest one with which it moves by at most --epsilon. Use a number "
+            "to compare with other implementations, which mostly take 0.99. Default: auto.");
   set.value("--epsilon", options.epsilon_s, or_auto(number(0, 1e6, "seconds")), "auto|SECONDS",
-            "Largest displacement of a clock that needs no smaller gamma, 0 to 1000000 seconds. "
-            "auto: 1.1 times the largest one with gamma 0.9 everywhere. Not with --gamma N. Use a "
-            "number when errors below it do not matter: smaller gammas remove larger displacements "
-            "and change more intervals. Default: auto.");
+            "Largest displacement of a clock that needs no smaller gamma, seconds, 0 to 1000000. "
+            "auto: 1.1 times the largest displacement with gamma 0.9 everywhere. Not with --gamma "
+            "N. Use a number when errors below it do not matter: smaller gammas remove larger "
+            "displacements and change more intervals. Default: auto.");
   set.value("--delta", options.delta_ticks, parse_delta, "auto|TICKS",
             "Smallest distance of consecutive communication events of a location, in ticks of the "
             "trace's timer, 0 to 1000000000000. Events that were closer before stay as close as "
             "they were. auto: for every process the smallest distance of its events in the trace, "
-            "which is the step of its timer; the report names it. Use it when a tool needs "
-            "distinct times. It costs memory for events that otherwise need none. Default: 0.");
+            "which is at least a step of its timer; the report names it. Use it when a tool needs "
+            "distinct times. It costs memory for events that need none without it. Default: 0.");
   set.value("--max-slope", options.max_slope, decimal9(1000), "N",
-            "Slope of the ramps of backward amortization, ticks per tick: 0.01 spreads a jump of 1 "
-            "us over the 100 us before it. Sends that may not move that far make a ramp flatter "
-            "first and steeper then. Not with --backward off. A decimal number above 0 and at most "
-            "1000, at most 9 decimals. Use a smaller one when local intervals must change less, a "
-            "larger one when corrections must stay near the jump. Default: 0.01.");
+            "Slope of the ramps that backward amortization builds before a jump, ticks per tick: "
+            "0.01 spreads a jump of 1 us over the 100 us before it. Sends that may not move that "
+            "far make a ramp flatter first, then steeper. Not with --backward off. A decimal "
+            "number above 0 and at most 1000, at most 9 decimals. Use a smaller one when local "
+            "intervals must change less, a larger one when corrections must stay near the jump. "
+            "Default: 0.01.");
   set.choice("--ramp", options.ramp, {{"taut", RampShape::taut}, {"paper", RampShape::paper}},
-             "How a jump is built up. taut: by the shortest curve between the times and the limits "
-             "of sends; where ramps overlap, the higher one counts. paper: by straight pieces from "
-             "the start of an interval of jump / --max-slope, for each jump by itself, as in the "
-             "paper of 2007 that describes the method; ramps add up. Not with "
+             "Shape of the ramp before a jump. taut: by the shortest curve between the times and "
+             "the limits of sends; where ramps overlap, the higher one counts. paper: by straight "
+             "pieces from the start of an interval of jump / --max-slope, for each jump by "
+             "itself, as in the paper of 2007 that describes the method; ramps add up. Not with "
              "--backward off. Use paper to compare with other implementations. Default: taut.");
   set.choice("--backward", options.backward, {{"on", true}, {"off", false}},
-             "Whether to build up jumps before they happen. off: a corrected receive jumps, and "
-             "only later events move. Use off to see forward amortization alone. Default: on.");
+             "Whether backward amortization spreads a jump over the events before it. off: a "
+             "corrected receive jumps, and only later events move. Use off to see forward "
+             "amortization alone. Default: on.");
   set.choice("--amortize", options.amortize, {{"on", true}, {"off", false}},
              "Whether the controlled logical clock removes violations. off: the times after "
              "--presync are written as they are, with the violations that they leave. Use off to "

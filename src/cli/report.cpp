@@ -25,14 +25,14 @@ class ReportVerb : public Verb {
     static const HelpText k_help{
         "report",
         "[OPTIONS] ARCHIVE [-o FILE.html]",
-        "write a page that shows clocks and violations",
-        {"Checks a trace, works out what correct would do, and writes both as one page for a "
+        "write a page for a browser: clocks and violations",
+        {"Checks a trace, computes what correct would change, and shows both on one page for a "
          "browser: the verdict, the offset of every clock over time, violations by pair of "
          "processes, margins, the clocks in a table, the worst edges with the calls around them, "
          "whom others wait for in collectives, and what was left out. Changes nothing, and writes "
          "no archive.",
-         "Of training runs and of spans of services there are no calls around edges, and spans "
-         "have no collectives; those views say so.",
+         "Of training runs and spans of services, calls are shown around the ten worst edges "
+         "only. Views without content are left out.",
          "The page is a single file that needs no network. The data are inside, as JSON, for "
          "other programs.",
          "Bounds are always proved, as with --bounds: the page shows the interval in which each "
@@ -40,7 +40,7 @@ class ReportVerb : public Verb {
          "Prints the verdict on the trace as it is, and ends with its exit code."},
         {{"entrain report traces.otf2", "Writes report.html."},
          {"entrain report traces.otf2 -o run42.html --max-rate-ppm 20",
-          "With the intervals of clocks that run steadily."}},
+          "With smaller bounds, for clocks whose rates are known."}},
         exit_codes({{"0", "the page is written; the trace is clean"},
                     {"1", "the page is written; the trace has violations"},
                     {"3", "the page is written; too little could be checked"}}),
@@ -49,7 +49,7 @@ class ReportVerb : public Verb {
   }
 
   void declare(OptionSet& set) override {
-    add_archive(set, archive_, "OTF2 anchor file, or the folder that holds one.");
+    add_archive(set, archive_);
     set.group("OUTPUT OPTIONS");
     set.path("-o,--output", file_.path, "FILE.html",
              "The file to write the page to; it must not exist yet (but see --force). Default: "

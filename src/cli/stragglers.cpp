@@ -17,21 +17,21 @@ class Stragglers : public Verb {
     static const HelpText k_help{
         "stragglers",
         "[OPTIONS] ARCHIVE...",
-        "who comes late to collectives, and how long the others wait",
-        {"Works out the times that correct would write, and finds per collective the process that "
-         "the others waited for: in an allreduce or barrier the last one to begin, in a broadcast "
-         "or scatter the root, in a reduction or gather the last one but the root. Changes "
-         "nothing.",
+        "say who comes late to collectives, and how long the others wait",
+        {"Finds, by the times that correct would write, the process for which the others waited "
+         "in each collective: in an allreduce or barrier the last one to begin, in a broadcast or "
+         "scatter the root, in a reduction or gather the last one but the root. Changes nothing.",
          "A process is blamed only where the proved bounds of the clocks (see check --bounds) "
          "leave no other one. Where they do not tell who was last, the collective is a tie; where "
          "nothing bounds the clocks, it is unproven. Waits are summed up over all who wait; "
          "\"alone\" is the time for which only the last one was missing.",
-         "Shows the processes that cause most waits first, then groups, steps of the training loop "
-         "and single collectives. Needs a training run or an OTF2 archive."},
+         "Shows the processes that cause most waits first, then groups, steps of the training "
+         "loop and single collectives. Needs a training run, an OTF2 archive or a trace of "
+         "Paraver."},
         {{"entrain stragglers run/", "Which rank do the others wait for?"},
          {"entrain stragglers --csv run/ > collectives.csv", "A row per collective."},
          {"entrain stragglers --presync none run/",
-          "What the times as recorded would say: that may be clocks, and not ranks."}},
+          "What the times as recorded say: wrong clocks may blame the wrong rank."}},
         exit_codes({{"0", "the table is shown"},
                     {"3", "no last arrival is proved, or there are no collectives"}}),
         {"--csv", "--json", "--quiet", "--verbose", "--presync", "--max-rate-ppm"}};
@@ -39,7 +39,7 @@ class Stragglers : public Verb {
   }
 
   void declare(OptionSet& set) override {
-    add_archive(set, archive_, "OTF2 anchor file, or the folder that holds one.");
+    add_archive(set, archive_);
     set.group("OPTIONS OF THE TABLE");
     set.flag("--csv", csv_,
              "Print CSV, a row per collective in order of time, with the columns of \"longest\" in "

@@ -18,12 +18,11 @@ class Summarise : public Verb {
     static const HelpText k_help{
         "summarise",
         "[OPTIONS] PART... -o FILE",
-        "the first step of correct on several machines: keep what clocks follow from",
-        {"Reads some files of a training run or of spans of services, where they lie, and writes "
-         "what their common time follows from into one small file: calls, messages, and what tells "
-         "clocks apart. entrain fit finds the clocks from the summaries of all parts, and entrain "
-         "apply writes each part by them. The result is that of entrain correct for all files "
-         "together, to the bit.",
+        "correct in parts, step 1: summarise the files of a part",
+        {"Reads some files of a training run or of spans of services on the machine where they "
+         "lie, and writes a small summary: the calls and messages by which entrain fit finds the "
+         "clocks of all parts. entrain apply then writes each part with corrected times. The "
+         "result is that of entrain correct for all files together, to the bit.",
          "A part is any set of the files, and each file is in one part. All verbs that only look "
          "at a trace take summaries as well: entrain check *.edges. Recipes for xargs, Slurm and "
          "others: docs/manual/engines.md."},

@@ -12,7 +12,7 @@ namespace entrain::constraints {
 /// Example: clock 0 reads 100 when it sends a message, clock 1 reads 95 when it receives it, and mu
 /// is 3. The message took at least 3 ticks of true time, so clock 1 is at least 8 ticks behind
 /// clock 0: from = 0, to = 1, from_time = 100, to_time = 95, slack = 95 - 100 - 3 = -8. A slack
-/// below 0 means that the edge is violated by the clocks as they are.
+/// below 0: the presynchronised clocks violate the edge.
 struct ClockConstraint {
   std::uint32_t from = 0, to = 0;           ///< clocks, different ones
   std::int64_t from_time = 0, to_time = 0;  ///< presynchronised times of the two events

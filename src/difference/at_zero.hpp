@@ -19,9 +19,9 @@ struct AtZero {
 /// stamps while all constraints hold. Up to 16 clocks it is the largest set of all; of more clocks
 /// each one stays, in their order, that can stay beside those before it.
 ///
-/// `order`: the clocks that may stay, the most trusted ones first. Whether a clock can stay is
-/// exact: that adds arcs of length 0 between its nodes and the reference, and new shortest paths
-/// show whether these close a negative cycle (S. Cotton, O. Maler: *Fast and Flexible Difference
+/// `order`: the clocks that may stay, the most trusted ones first. The test of a clock is exact:
+/// arcs of length 0 between its nodes and the reference are added, and new shortest paths show
+/// whether these close a negative cycle (S. Cotton, O. Maler: *Fast and Flexible Difference
 /// Constraint Propagation for DPLL(T)*, 2006). Clocks are tried in blocks, which are halved where
 /// they cannot stay as a whole. So k clocks that do not stay among n take about k log n searches of
 /// what they reach. Deterministic. The certificate of a failure shows that no clocks meet the

@@ -21,8 +21,8 @@ using Values = BigVector<Exact>;
 
 /// A cycle of constraints that cannot hold together: the certificate of an infeasible system.
 ///
-/// Anybody can check it: around the cycle the differences of u add up to 0, but the constraints say
-/// that they add up to at most `length`, which is below 0.
+/// Its check is simple: around the cycle the differences of u add up to 0, but by the constraints
+/// to at most `length`, which is below 0.
 struct Certificate {
   enum class Kind : std::uint8_t { edge, session, instance, rate, mean };
   /// A constraint u(to) - u(from) <= length.

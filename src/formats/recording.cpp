@@ -268,8 +268,8 @@ Result<void> Recording::check_options(const CheckOptions& options) const {
       options.clock_domain != ClockDomain::location) {
     return fail(
         ErrorKind::usage,
-        "which clock stamped what is known of such files, so that --clock-domain knows automatic "
-        "and location only");
+        "--clock-domain of such a trace is auto or location: its files say which clock stamped "
+        "what");
   }
   return {};
 }

@@ -45,7 +45,7 @@ struct EventTimes {
   std::vector<FileFingerprint> files;  ///< index as Recording::files
 };
 
-/// Error for a file that is not what it was.
+/// Error for a file that has changed since it was read or summarised.
 tl::unexpected<Error> has_changed(const std::filesystem::path& file, bool was_summarised);
 /// Error for a file whose clocks were not fitted.
 tl::unexpected<Error> unknown_part(const std::filesystem::path& file);
@@ -58,11 +58,11 @@ struct Work {
   std::string_view row;              ///< row in a viewer, e.g. the thread; empty: unknown
 };
 
-/// True if the name of a file tells of JSON, a Perfetto trace, or spans in a table of CSV or as
-/// Protobuf (.csv, .pb, .binpb, .otlp). A trace that the user named as a
-/// file is then written as a file of that name, and not into a folder.
+/// True if the name of a file ends as one of JSON, a Perfetto trace, or spans in CSV or Protobuf
+/// (.csv, .pb, .binpb, .otlp). The result of a single file is then a file of that name, not a
+/// folder.
 bool is_file_name(const std::filesystem::path& file);
-/// True if the name tells of a table of CSV.
+/// True if the name ends as that of a CSV table.
 bool is_table_name(const std::filesystem::path& file);
 
 /// A trace whose clocks and edges fit into memory, while its events stay in its files: training
@@ -127,8 +127,8 @@ class Recording : public Source {
   /// Names pairs that were dropped, as the records contradict them: a fault of the tool. `what`:
   /// the records, plural. Does nothing if there are none.
   void set_refuted_aside(std::uint64_t dropped, std::uint64_t total, std::string_view what);
-  /// Notes how long reading took, adds notes, and warns of clocks that no edge ties to most others.
-  /// Called once, when all is read.
+  /// Notes how long reading took, adds notes, and warns of clocks that no edges connect to most
+  /// others. Called once, when all is read.
   void finish(double seconds, std::span<const std::string> more_notes);
   /// Adds a warning of a file that ends inside a record.
   void warn_of_cut(const std::filesystem::path& file);
@@ -165,8 +165,9 @@ class Recording : public Source {
   [[nodiscard]] Result<std::shared_ptr<const Rows>> rows(
       const trace::Trace& trace, const WorkFilter& is_wanted = {}) const final;
 
-  /// Of a run that was summarised, whose files are elsewhere: the run as it will be read there once
-  /// it is written with these maps. stage() then writes the clocks. Empty: the files are here.
+  /// For a run that was summarised, whose files are elsewhere: returns the run as it will be read
+  /// after it was written with these maps. stage() then writes the clocks. Empty: the files are
+  /// here.
   std::function<Result<std::unique_ptr<Recording>>(std::span<const ClockMap>)> written_with;
 
   bool has_overlay = false;     ///< the format has a manifest for write_overlay()

@@ -41,7 +41,7 @@ struct GivenEdges {
   Edges edges;
   ClockKind kind = ClockKind::automatic;  ///< kind of the clocks, if the user names none
   /// True for clocks that a time service disciplines: each is a clock domain, and as many as
-  /// possible stay as they are.
+  /// possible keep their times.
   bool are_kept = false;
   /// Per edge: 1 if it is weak evidence, such as a link between spans, which may imply no order.
   /// Empty: none is.
@@ -53,8 +53,8 @@ struct WritePlan {
   trace::Workers& workers;
   const trace::LoadedTrace& loaded;  ///< trace that Source::load() has read
   std::span<const ClockMap> maps;    ///< map of each location: stored stamp -> new time
-  /// Map of each location as a reader of the original applies it; empty: marks of the whole trace
-  /// stay as they are.
+  /// Map of each location as a reader of the original applies it; empty: markers of the whole trace
+  /// keep their times.
   std::span<const ClockMap> measured;
   std::int64_t first_time = 0, last_time = 0;  ///< range of the new times, ticks
   /// New ClockOffset records of each location, in a format that has some; empty: the old ones are
@@ -128,7 +128,7 @@ struct LocationTimes {
   std::vector<std::int64_t> times;         ///< times of all events as a reader returns them, ticks
   std::vector<std::uint8_t> communicates;  ///< 1: end of a message or call
   std::vector<std::uint8_t> in_span;       ///< 1: within TimedEvents::span; empty: all are
-  std::vector<std::uint8_t> kinds;  ///< kind of each event; empty: fingerprints of files tell more
+  std::vector<std::uint8_t> kinds;         ///< kind of each event; empty: see FileFingerprint
 };
 
 /// Fingerprint of the events of a file except their times.
@@ -179,8 +179,8 @@ class TimedEvents {
   std::vector<File> files;                    ///< files that hold events
 };
 
-/// True for a call that is wanted, given its clock (position in Clocks::clocks), begin and end in
-/// ticks. Empty: all are.
+/// Selects calls by clock (position in Clocks::clocks), begin and end, ticks: true for those
+/// wanted. Empty: all are.
 using WorkFilter = std::function<bool(std::uint32_t, std::uint64_t, std::uint64_t)>;
 
 /// Sentences for reports: views of strings of the source.

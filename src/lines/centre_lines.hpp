@@ -13,16 +13,15 @@ namespace entrain::lines {
 
 /// Finds the lines in the centre of all lines that meet the constraints, for all clocks jointly:
 /// those of the least sum of (1 / L)^3 over the pairs of clocks, where L is the least slack of a
-/// pair (a smooth minimum). So both directions of a pair get the same least latency, and pairs that
-/// know more, the narrow ones, count more. Constraints that do not go around a cycle of clocks do
+/// pair (a smooth minimum). So both directions of a pair get the same least latency, and narrow
+/// pairs, which determine more, count more. Constraints that do not go around a cycle of clocks do
 /// not count. Empty if no lines meet all constraints.
 ///
-/// Where constraints leave rates open, they follow `rates`, one per clock: by how much its times
-/// run faster than its stamps, relative; rates of stamps differ by `typical`.
+/// Where constraints leave rates open, they follow `rates`, one per clock: the relative rate of its
+/// times against its stamps. `typical`: usual difference of the rates of stamps.
 ///
-/// The first clock of those that bound each other keeps its time. Deterministic; O(constraints *
-/// log
-/// + pairs * steps).
+/// The first clock of those that bound each other keeps its time. Deterministic. O(constraints log
+/// constraints + pairs steps).
 [[nodiscard]] std::optional<std::vector<ClockLine>> find_centre_lines(
     std::size_t clocks, std::span<const constraints::ClockConstraint> constraints,
     std::span<const double> rates, double typical);

@@ -152,9 +152,9 @@ struct Options {
 Result<Graph> build_graph(const trace::Share& share, const Options& options,
                           const Progress* progress = nullptr);
 
-/// Finds only the witness of that graph, for a trace with missing records. `messages_missing`: also
-/// records of messages are missing (docs/method.md, section 2.1). Collective and with the errors of
-/// build_graph().
+/// Finds only the witness of that graph (the pairs that the matcher claims), for a trace with
+/// missing records. `messages_missing`: records of messages are missing, too (docs/method.md,
+/// section 2.1). Collective and with the errors of build_graph().
 Result<trace::Witness> find_witness(const trace::Share& share, bool messages_missing,
                                     unsigned threads, const Progress* progress);
 

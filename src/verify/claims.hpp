@@ -81,9 +81,9 @@ const char* refute(const trace::ClaimedCalls& claim, std::uint32_t calls, std::u
 /// The error that a claim does not hold: a mistake of the matcher.
 tl::unexpected<Error> refuted(const std::string& path, const std::string& claim, const char* why);
 
-/// Per process: true if records may be missing in a gap: MeasurementOnOff, a file that is missing
-/// or ends early, or a process with MPI_Init and without MPI_Finalize. `outlines`: those of this
-/// member. Collective.
+/// Per process: true if records may be missing in a gap: after MeasurementOnOff, in a file that is
+/// missing or ends early, or in a process with MPI_Init and without MPI_Finalize. `outlines`: those
+/// of this member. Collective.
 std::vector<bool> processes_with_gaps(const trace::Share& share, const Places& places,
                                       std::span<const Outline> outlines);
 

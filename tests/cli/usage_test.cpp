@@ -146,6 +146,12 @@ TEST(Usage, manual_pages_fit_a_terminal) {
   }
 }
 
+TEST(Usage, short_help_has_the_first_sentence_and_the_default_of_an_option) {
+  const std::string page = run_tool({"check", "--help"}).out;
+  EXPECT_THAT(page, HasSubstr("\n      Which locations share one clock. Default: auto.\n"));
+  EXPECT_THAT(run_tool({"synth", "--help"}).out, HasSubstr("What to simulate. Default: otf2.\n"));
+}
+
 TEST(Usage, every_option_that_takes_a_value_names_its_default) {
   for (const std::string verb : {"check", "correct", "distort", "drop", "synth"}) {
     const std::string page = run_tool({verb, "--help-all"}).out;

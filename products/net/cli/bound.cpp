@@ -19,7 +19,7 @@ class BoundVerb : public Verb {
     static const HelpText k_help{
         "net bound",
         "[OPTIONS]",
-        "bounds of skew, interval and overhead in a full tree",
+        "compute skew bound, interval and overhead of a full tree",
         {"Computes the gaps of a blocked packet, the skew bound of a synchronising schedule "
          "in a full tree of switches, how often the schedule has to run, and the share of "
          "the time that it takes: equations (1) to (12) of H. J. Song, Synchronization of "

@@ -43,8 +43,8 @@ void ParameterOptions::declare(OptionSet& set) {
     return std::string(text);
   };
   std::string help =
-      "The values that the parameters below have. Use the one nearest to your network, and check "
-      "what it assumes. ";
+      "Network whose values the parameters (--ld to --flit-bytes) have if they are not given. Use "
+      "the one nearest to your network, and check what it assumes. ";
   for (const Preset& known : presets())
     help += fmt::format("{}: {}. ", known.name, known.description);
   help += "Default: myrinet-1280.";
@@ -139,12 +139,12 @@ void add_method(OptionSet& set, std::optional<Method>& method) {
        {"joined", Method::joined},
        {"alternating", Method::alternating},
        {"doubling", Method::doubling}},
-      "auto: plan with all, and take the plan that holds and has the least skew bound (of "
-      "equal ones that with the fewest slots). sss: one building block pattern. Use it for "
-      "one switch. hss: gather and distribute, level by level, as in the paper. joined: as "
-      "hss, with steps that share slots and overlap. Use it on physical links. alternating: "
-      "as joined. Use it in trees when the skew bound is too large; it takes twice the "
-      "slots. doubling: as joined. Use it when the schedule must be short; its skew bound is "
+      "Method of planning. auto: plan with all, and take the plan that holds and has the least "
+      "skew bound (of equal ones that with the fewest slots). sss: one building block pattern. "
+      "Use it for one switch. hss: gather and distribute, level by level, as in the paper. "
+      "joined: as hss, with steps that share slots and overlap. Use it on physical links. "
+      "alternating: as joined. Use it in trees when the skew bound is too large; it takes twice "
+      "the slots. doubling: as joined. Use it when the schedule must be short; its skew bound is "
       "larger. Default: auto.");
 }
 

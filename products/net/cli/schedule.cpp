@@ -49,8 +49,8 @@ class ScheduleVerb : public Verb {
     add_drift(set, drift_ppb_);
     set.group("OPTIONS OF THE SCHEDULE");
     set.value("--seed", seed_, k_any_count, "N",
-              "Where the random numbers of random: start, 0 to 2^64-1. Use it to get another "
-              "random network. Default: 1.");
+              "Seed of the random numbers of a topology random:..., 0 to 2^64-1. Use it to get "
+              "another random network. Default: 1.");
     parameters_.declare(set);
     set.group("OUTPUT OPTIONS");
     set.path("-o,--output", output_, "FILE",

@@ -113,8 +113,8 @@ void SimulateVerb::declare(OptionSet& set) {
   set.value(
       "--seed", options_.seed,
       [](std::string_view text) { return parse_count(text, 0, UINT64_MAX); }, "N",
-      "Where the random numbers start, 0 to 2^64-1. Use another one to see other rates, "
-      "phases and traffic. Default: 1.");
+      "Seed of the random numbers, 0 to 2^64-1. Use another one to see other rates, phases and "
+      "traffic. Default: 1.");
   set.flag("--no-skip", no_skip_,
            "Simulate every flit, also those that nothing can block. Use it to check the "
            "simulation; the result is the same, but the run takes much longer.");

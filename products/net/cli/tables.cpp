@@ -23,7 +23,7 @@ class TablesVerb : public Verb {
     static const HelpText k_help{
         "net tables",
         "[OPTIONS]",
-        "the paper's published values beside computed ones",
+        "show the paper's published values beside computed ones",
         {"Shows every value of tables 1 to 4 and of the text of H. J. Song, Synchronization "
          "of Network Interfaces in System Area Networks (2005), beside the value that its "
          "equations give, with a verdict, and the data of figures 4 to 6. 'computed' is the "

@@ -125,13 +125,14 @@ void Record::declare_recording(OptionSet& set) {
       "The program's MPI. Use it when the tool takes the wrong one or finds none. Default: that "
       "of the launcher or of the program.");
   set.value("--buffer", buffer_, parse_bytes, "SIZE",
-            "Memory for the events of one thread, 1M to 1T; older events are on disk only. Use a "
-            "smaller one when the program needs the memory, a larger one when the disk is slow. "
-            "Default: 16M.");
+            "Memory for the events of one thread, bytes, 1M to 1T; older events are on disk only. "
+            "Use a smaller one when the program needs the memory, a larger one when the disk is "
+            "slow. Default: 16M.");
   set.value("--max-size", most_bytes_, parse_bytes, "SIZE",
-            "Limit on the events of one process, 1M to 1T. At the limit the recording of this "
-            "process ends. The program goes on, and the archive is complete up to that point. Use "
-            "it when a program may run too long for the disk. Default: no limit.");
+            "Limit on the size of the events of one process, bytes, 1M to 1T. At the limit the "
+            "recording of this process ends. The program goes on, and the archive is complete up "
+            "to that point. Use it when a program may run too long for the disk. Default: no "
+            "limit.");
   set.value("--max-locations", most_locations_, count_as_text(1, 1'000'000), "N",
             "Limit on the threads of one process that are recorded at the same time, 1 to 1000000. "
             "One more thread ends the recording of this process, as with --max-size. Use it when "
@@ -166,17 +167,17 @@ void Record::declare_clocks(OptionSet& set) {
             "session takes up to this time per level of the tree. Use a smaller one when the "
             "program must not stand still for long. Default: 60.");
   set.value("--sync-drop", drop_, number_as_text(0.9, ""), "SHARE",
-            "Share of the exchanges to leave aside, those with the longest round trip, 0 to 0.9. "
-            "Use a larger one when many exchanges are disturbed. Default: 0.1.");
+            "Share of the exchanges to ignore, those with the longest round trips, 0 to 0.9. Use "
+            "a larger one when many exchanges are disturbed. Default: 0.1.");
   set.value("--sync-fanout", fanout_, count_as_text(1, 1'000'000), "N",
             "Children of a process in the tree of measurements, 1 to 1000000. Use more when errors "
             "must not add up over many levels: a session then takes longer. Default: 8.");
   set.value("--sync-period", period_, number_as_text(1e6, "seconds"), "SECONDS",
-            "Hold a session about every so many seconds, 0 to 1e6, at the end of a blocking "
-            "collective call of the program over all processes; where there is none for that "
-            "long, two processes at a time measure each other when both have time. Use it when a "
-            "program runs for minutes and does not call entrain_timesync. Each session stops the "
-            "program for a moment. Default: 0, none.");
+            "Time between clock sessions during the run, seconds, 0 to 1e6; 0: none. A session "
+            "follows a blocking collective call of the program over all processes; where there is "
+            "no such call for that long, two processes at a time measure each other when both "
+            "have time. Use it when a program runs for minutes and does not call "
+            "entrain_timesync. Each session stops the program for a moment. Default: 0.");
   set.value(
       "--sync-every", every_, count_as_text(1, 1'000'000), "N",
       "With --sync-period: rank 0 decides at least at every N-th blocking collective call over "
@@ -199,7 +200,8 @@ void Record::declare_clocks(OptionSet& set) {
            "clock. "
            "Default: measure.");
   set.flag("--no-sync", no_sync_,
-           "Measure nothing. Use it when another tool measures the clocks. Default: measure.");
+           "Do not measure the clocks. Use it when another tool measures the clocks. Default: "
+           "measure.");
 }
 
 Environment Record::variables(const std::string& library) const {

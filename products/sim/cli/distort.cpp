@@ -31,21 +31,20 @@ class Distort : public Verb {
         "distort",
         "[OPTIONS] ARCHIVE... -o DIR",
         "give a trace wrong clocks, to test corrections",
-        {"The opposite of correct: writes an archive in which every process has a skewed, "
-         "drifting, wandering clock, together with the ClockOffset records that a tracer would "
-         "have measured at begin and end, or more often or never (--sessions). The original is "
-         "then the ground truth for compare. The same seed gives the same archive."},
+        {"Writes a copy of a trace in which every process has a clock with an offset, a drift and "
+         "wander. Of OTF2 archives it adds the ClockOffset records that a tracer would have "
+         "measured at begin and end, or more often or never (--sessions). The original is then "
+         "the ground truth for compare. The same seed gives the same copy."},
         {{"entrain distort traces.otf2 -o skewed --seed 7", "A trace with wrong clocks."},
          {"entrain distort traces.otf2 -o skewed --per node --drift-ppm 50",
           "One clock per node, up to 50 ppm too fast or too slow."}},
-        exit_codes({{"0", "the archive is written"}}),
+        exit_codes({{"0", "the copy is written"}}),
         {"--output", "--seed", "--per", "--offset-s", "--sessions"}};
     return k_help;
   }
 
   void declare(OptionSet& set) override {
-    add_archive(set, archive_,
-                "OTF2 anchor file, or the folder that holds one. It is never touched.");
+    add_archive(set, archive_);
     add_output(set, output_, options_.force);
     declare_clocks(set);
     set.group("OPTIONS");
@@ -73,55 +72,55 @@ class Distort : public Verb {
 void Distort::declare_clocks(OptionSet& set) {
   set.group(k_clock_group);
   set.value("--seed", options_.seed, k_any_count, "N",
-            "Where the random numbers start, 0 to 2^64-1. Use another one for another set of "
-            "clocks. Default: 1.");
+            "Seed of the random numbers, 0 to 2^64-1. Use another one for another set of clocks. "
+            "Default: 1.");
   set.choice("--per", options_.unit,
              {{"location", DistortUnit::location},
               {"process", DistortUnit::process},
               {"node", DistortUnit::node}},
-             "The unit that has a clock of its own. Use node for a cluster whose machines "
-             "have one clock each. Default: process.");
+             "What has a clock of its own. Use node for a cluster whose machines have one clock "
+             "each. Default: process.");
   set.value("--offset-s", options_.offset_s, number(0, 1e6, "seconds"), "SECONDS",
-            "Offsets at the beginning are uniform between minus and plus this, seconds, 0 to "
-            "1000000. Use 0 for clocks that start together, and days for hosts that count from "
-            "when they were switched on. Default: 0.005.");
+            "Largest offset at the beginning, seconds, 0 to 1000000; offsets are uniform between "
+            "minus and plus this. Use 0 for clocks that start together, and days for hosts that "
+            "count from when they were switched on. Default: 0.005.");
   set.value("--drift-ppm", options_.drift_ppm, number(0, 1e5, "ppm"), "PPM",
-            "Constant errors of the rate are uniform between minus and plus this, parts per "
-            "million, 0 to 100000; together with --wander-ppm not above 100000. Crystals "
+            "Largest drift, the constant error of a clock's rate, parts per million, 0 to 100000, "
+            "together with --wander-ppm; drifts are uniform between minus and plus this. Crystals "
             "have up to 50. Default: 20.");
   set.value("--wander-ppm", options_.wander_ppm, number(0, 1e5, "ppm"), "PPM",
             "Amplitude of the slow change of the rate, parts per million, 0 to 100000; "
             "together with --drift-ppm not above 100000. Use 0 for clocks that straight "
             "lines describe. Default: 5.");
   set.value("--wander-period-s", options_.wander_period_s, number(0, 1e9, "seconds"), "SECONDS",
-            "Period of that change, seconds, 0 to 1e9; 0 means the span of the trace. Less "
-            "than about a 2800th of the span may be refused: clocks are drawn with at most "
-            "65536 points. Use a short one to test how far presync can follow. Default: 0.");
+            "Period of the wander, seconds, 0 to 1e9; 0: the span of the trace. Less than about a "
+            "2800th of the span may be refused: clocks are drawn with at most 65536 points. Use a "
+            "short one to test how far presync can follow. Default: 0.");
   set.choice("--wander-kind", options_.wander_kind,
              {{"cycle", WanderKind::cycle}, {"walk", WanderKind::walk}},
-             "How the rate changes. cycle: two sinusoids, of about the wander period and half "
-             "of it. walk: at random, 16 steps per wander period, never beyond --wander-ppm; "
-             "here a period below about a 4000th of the span is refused. Use walk to test "
-             "without periods that a fit could learn. Default: cycle.");
+             "How the rate wanders. cycle: two sinusoids, of about the wander period and half of "
+             "it. walk: at random, 16 steps per wander period, never beyond --wander-ppm; here a "
+             "period below about a 4000th of the span is refused. Use walk to test without "
+             "periods that a fit could learn. Default: cycle.");
   set.group(k_clock_group);
   set.value("--steps", options_.steps, count(0, k_most_distort_steps), "N",
             "How often each clock is set forward, at random times, 0 to 1000. Use it for clocks "
             "that are set, and for devices whose calibration is renewed. Default: 0.");
   set.value("--step-s", options_.step_s, number(0, 1e6, "seconds"), "SECONDS",
-            "How far it is set each time, uniform between 0 and this, seconds, 0 to 1000000. "
-            "Default: 0.001.");
+            "Largest step of --steps, seconds, 0 to 1000000; steps are uniform between 0 and "
+            "this. Default: 0.001.");
   set.choice("--master", options_.steady_master, {{"wander", false}, {"steady", true}},
-             "The clock of the first location, against which the others are measured. wander: "
-             "as wrong as the others. steady: it is off and drifts, but does not wander. Use "
-             "steady to test errors between clocks alone. Default: wander.");
+             "The clock of the first location, against which the others are measured. wander: it "
+             "wanders as the others do. steady: it has an offset and a drift, but does not "
+             "wander. Use steady to test errors between clocks alone. Default: wander.");
   set.value("--sessions", options_.sessions, parse_sessions, "N",
-            "How often the clocks are measured, at equal distances from begin to end: 0, or "
-            "2 to 100000. With 0 the archive holds no ClockOffset record. Use 0 to test "
-            "clocks that nobody measured. Default: 2.");
+            "Number of clock measurements, at equal distances from begin to end: 0, or 2 to "
+            "100000. With 0 the archive has no ClockOffset record. Use 0 to test clocks that "
+            "nobody measured. Default: 2.");
   set.value("--offset-noise-s", options_.offset_noise_s, number(0, 1e6, "seconds"), "SECONDS",
-            "Errors of the offsets in the ClockOffset records are uniform between minus and "
-            "plus this, seconds, 0 to 1000000. Use the asymmetry of your network's round trips. "
-            "Default: 0.000001.");
+            "Largest error of the offsets in ClockOffset records, seconds, 0 to 1000000; errors "
+            "are uniform between minus and plus this. Use the asymmetry of your network's round "
+            "trips. Default: 0.000001.");
 }
 
 }  // namespace

@@ -32,11 +32,11 @@ class Drop : public Verb {
     static const HelpText k_help{
         "drop",
         "[OPTIONS] ARCHIVE -o DIR",
-        "lose records of a trace, to test tools on incomplete ones",
+        "remove records of an archive, to test tools on incomplete ones",
         {"Writes an archive without some records of messages and collectives, as filters, full "
-         "buffers and killed processes leave it. All other records stay, and so do times. The "
-         "original is then the ground truth. Ways to lose records can be combined. The same seed "
-         "gives the same archive."},
+         "buffers and killed processes leave it. All other records keep their places and times. "
+         "The original is then the ground truth. The options can be combined. The same seed gives "
+         "the same archive."},
         {{"entrain drop traces.otf2 -o lossy --random 0.1%", "One record in a thousand is lost."},
          {"entrain drop traces.otf2 -o lossy --windows 10% --mark-windows",
           "A third of the locations record no communication for a tenth of their time."},
@@ -49,7 +49,8 @@ class Drop : public Verb {
 
   void declare(OptionSet& set) override {
     set.argument("ARCHIVE", archive_,
-                 "OTF2 anchor file, or the folder that holds one. It is never touched.");
+                 "An OTF2 archive: its anchor file, or the folder that holds one. It is never "
+                 "changed.");
     add_output(set, output_, options_.force);
     declare_losses(set);
     common_.declare(set, "all locations, and kinds of records that do not occur");
@@ -87,32 +88,31 @@ class Drop : public Verb {
 void Drop::declare_losses(OptionSet& set) {
   set.group("OPTIONS OF THE LOSS");
   set.value("--seed", options_.seed, k_any_count, "N",
-            "Where the random numbers start, 0 to 2^64-1. Use another one for another loss. "
-            "Default: 1.");
+            "Seed of the random numbers, 0 to 2^64-1. Use another one for another loss. Default: "
+            "1.");
   set.value("--random", options_.random, parse_share, "SHARE",
-            "Each record of a message or collective is lost by itself with this probability, 0 "
-            "to 1, or 0% to 100%. Use it for buffers that get lost and tracers that sample. "
-            "Default: 0.");
+            "Lose each record of a message or collective with this probability, 0 to 1, or 0% to "
+            "100%. Use it for buffers that get lost and tracers that sample. Default: 0.");
   set.value("--windows", options_.windows, parse_stretch, "SHARE[:LOCATIONS]",
-            "All records of messages and collectives are lost in one window per location. The "
+            "Lose all records of messages and collectives in one window of time per location. The "
             "window takes SHARE of the location's time and lies anywhere in it; LOCATIONS is the "
             "share of the communicating locations that get one, at least one. Use it for "
-            "measurement that is switched off for a while. Default: none; if LOCATIONS is missing, "
-            "a third.");
+            "measurement that is switched off for a while. Default: none; if LOCATIONS is "
+            "missing, a third.");
   set.flag("--mark-windows", options_.mark_windows,
            "Write MeasurementOnOff records at the ends of windows, as a tracer does that is "
            "switched off and on. Use it to test tools that read them. Default: no marks.");
   set.value("--tail", options_.tail, parse_stretch, "SHARE[:LOCATIONS]",
-            "The last SHARE of the time of some locations is lost, with every record of any "
-            "kind. Regions that are open there are never left. Use it for full buffers and "
-            "killed processes. Default: none; if LOCATIONS is missing, a third.");
+            "Lose the last SHARE of the time of some locations, with records of every kind. "
+            "Regions that are open there are never left. Use it for full buffers and killed "
+            "processes. Default: none; if LOCATIONS is missing, a third.");
   set.values(
       "--call", "NAME",
       [this](std::string_view name) -> Result<void> {
         options_.calls.emplace_back(name);
         return {};
       },
-      "All records of a kind of call are lost. NAME is send, isend, recv, irecv or collective; a "
+      "Lose all records of one kind of call. NAME is send, isend, recv, irecv or collective; a "
       "collective operation such as Allreduce; or a region such as MPI_Ssend, for the records "
       "written in it. It can be given more than once. Use it for filters. Default: no call.");
 }

@@ -24,7 +24,7 @@ class Synth : public Verb {
     static const HelpText k_help{
         "synth",
         "[OPTIONS] -o DIR",
-        "write a synthetic trace of a known pattern",
+        "write a synthetic trace with true clocks",
         {"Simulates a message-passing program and writes the archive that a tracer with perfect "
          "clocks would have recorded: check calls it clean, and distort gives it wrong "
          "clocks. Its time stamps are nanoseconds. Memory does not grow with the number of events. "
@@ -47,7 +47,7 @@ class Synth : public Verb {
          {"entrain synth -o x --pattern mixed --communication-share 0.3 --seed 7",
           "Much communication, other random numbers."},
          {"entrain synth -o run --format chrome --locations 64", "A training run of 64 ranks."}},
-        exit_codes({{"0", "the archive is written"}}),
+        exit_codes({{"0", "the trace is written"}}),
         {"--output", "--format", "--pattern", "--locations", "--events", "--communication-share"}};
     return k_help;
   }
@@ -79,16 +79,17 @@ class Synth : public Verb {
 void Synth::declare_program(OptionSet& set) {
   set.group("OPTIONS OF THE PROGRAM");
   set.choice("--format", options_.format, named_up_to(SynthFormat::otlp),
-             "What the trace is of, and how it is written; see above. Use chrome and otlp to try "
-             "things on training runs and services. Default: otf2.");
+             "What to simulate. otf2: an MPI program. chrome: a training run, as JSON of the "
+             "PyTorch profiler. otlp: spans of services. Default: otf2.");
   set.choice("--pattern", options_.pattern, named_up_to(SynthPattern::pipeline),
-             "Who communicates with whom; see above. Use mixed to test with every kind of "
-             "collective. Needs --format otf2. Default: ring.");
+             "Who communicates with whom; --help-all describes each pattern. Use mixed to test "
+             "with every kind of collective. Needs --format otf2. Default: ring.");
   set.value("--locations", options_.locations, count(1, k_most_synth_locations), "N",
-            "Processes of one location each, 1 to 1000000; ranks or hosts, 2 to 1024. Default: 8.");
+            "Number of processes, with one location each, 1 to 1000000; of ranks or hosts, 2 to "
+            "1024. Default: 8.");
   set.value("--events", options_.events, count(1, k_most_synth_events), "N",
-            "Events of all locations together, exact to within one, 1 to 10^14. Spans "
-            "have two. A number too small for one iteration is refused. Default: 1000000.");
+            "Number of events of all locations together, to within one, 1 to 10^14. A span has "
+            "two. A number too small for one iteration is refused. Default: 1000000.");
   set.value("--communication-share", options_.communication_share, fraction_from(1e-4), "SHARE",
             "Share of the events that take part in communication, 0.0001 to 1. The others "
             "are Enter and Leave of functions. As every call of MPI has its own, no pattern "
@@ -102,7 +103,7 @@ void Synth::declare_program(OptionSet& set) {
             "Devices of a rank, 1 to 16: the first one communicates, the others compute, and the "
             "rank waits for each at the end of a step. Needs --format chrome. Default: 1.");
   set.value("--seed", options_.seed, k_any_count, "N",
-            "Where the random numbers start, 0 to 2^64-1. Default: 1.");
+            "Seed of the random numbers, 0 to 2^64-1. Default: 1.");
 }
 
 void Synth::declare_times(OptionSet& set) {
@@ -122,9 +123,9 @@ void Synth::declare_times(OptionSet& set) {
             "Mean time that a process computes per iteration (master-worker: per task), seconds, "
             "1e-7 to 1000; more where its functions would be shorter than 16 ns. Default: 0.001.");
   set.value("--imbalance", options_.imbalance, fraction_from(0), "SHARE",
-            "How much that time varies, between processes and with an exponential tail from "
-            "iteration to iteration, as a fraction of its mean, 0 to 1. Use 0 for a program "
-            "in lockstep. Default: 0.2.");
+            "How much the time of --iteration-s varies, between processes and with an exponential "
+            "tail from iteration to iteration, as a fraction of its mean, 0 to 1. Use 0 for a "
+            "program in lockstep. Default: 0.2.");
   set.value("--straggler", options_.straggler, count(0, k_most_synth_files - 1), "RANK",
             "The rank that --straggler-s makes late. Needs --format chrome. Default: 0.");
   set.value("--straggler-s", options_.straggler_s, number(0, 1000, "seconds"), "SECONDS",
