@@ -92,17 +92,13 @@ std::optional<ClockReader::Wait::For> ClockReader::waits_for(std::string_view na
 }
 
 std::uint32_t ClockReader::number_of(const EventText& event) {
-  const Row row{event.process, event.thread};
-  if (const std::uint32_t* const known = recent_.find(row)) return *known;
-  auto at = row_numbers_.find(row);
-  if (at == row_numbers_.end()) {
-    const Row kept{texts_.interned(row.process), texts_.interned(row.thread)};
-    at = row_numbers_.emplace(kept, static_cast<std::uint32_t>(rows_.size())).first;
+  const std::uint32_t number = numbers_({event.process, event.thread});
+  if (number == rows_.size()) {
+    const Row kept{texts_.interned(event.process), texts_.interned(event.thread)};
     rows_.push_back({.name = kept, .machine = event.machine});
     machine_of_.emplace(kept.process, event.machine);
   }
-  recent_.keep(row, at->second);
-  return at->second;
+  return number;
 }
 
 KeptEvent ClockReader::see(const EventText& event, std::int64_t begin, std::int64_t end) {
@@ -450,12 +446,6 @@ void ClockReader::add_waits(std::string_view name, const Device& device, Launche
     edges.push_back({static_cast<std::uint64_t>(awaited.until),
                      static_cast<std::uint64_t>(end->second), false});
   }
-}
-
-std::uint32_t clock_of(const RankFile& file, const EventText& event) {
-  if (file.rows.empty()) return 0;
-  const auto row = file.rows.find(Row{event.process, event.thread});
-  return row != file.rows.end() ? row->second : 0;
 }
 
 bool has_no_time(const FileClock& clock, const EventText& event) {

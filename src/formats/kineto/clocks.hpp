@@ -17,7 +17,7 @@
 #include <entrain/error.hpp>
 
 #include "formats/kineto/collective_calls.hpp"
-#include "formats/kineto/recent_rows.hpp"
+#include "formats/kineto/row_numbers.hpp"
 
 /// Clocks of a file: its host's, and one per device that host calls are related to.
 namespace entrain::kineto {
@@ -150,8 +150,7 @@ class ClockReader {
   Texts& texts_;
   std::vector<RowFacts> rows_;
   std::vector<Falls> ahead_;  ///< of the clock of each row
-  std::map<Row, std::uint32_t, IsRowBefore> row_numbers_;
-  RecentRows<std::uint32_t> recent_;  ///< numbers of rows
+  RowNumbers numbers_;
   std::vector<Work> work_;
   std::map<std::string_view, Device> devices_;       ///< key: process
   std::map<std::string_view, std::uint32_t> parts_;  ///< those of processes; others are of part 0

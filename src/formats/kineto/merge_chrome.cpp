@@ -11,6 +11,7 @@
 #include "formats/json/strings.hpp"
 #include "formats/kineto/arrows.hpp"
 #include "formats/kineto/merge_rank.hpp"
+#include "formats/kineto/row_numbers.hpp"
 
 namespace entrain::kineto {
 
@@ -122,7 +123,7 @@ class ChromeRank final : public RankMerger {
 
   std::string out_;
   std::map<std::string, Process, std::less<>> processes_;
-  std::set<RowOf<std::string>, IsRowBefore> threads_;
+  RowNumbers threads_;
 };
 
 std::uint64_t ChromeRank::count_members(const EventText& event) {
@@ -185,9 +186,7 @@ void ChromeRank::take(const Placed& placed) {
     events.arguments += count_members(event);
   }
   Process& process = process_of(event.process);
-  if (!threads_.contains(Row{event.process, event.thread})) {
-    threads_.insert({std::string(event.process), std::string(event.thread)});
-  }
+  threads_({event.process, event.thread});
   std::string names;
   if (sort == EventSort::metadata && event.name == "process_name") {
     process.is_named = true;

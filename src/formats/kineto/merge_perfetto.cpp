@@ -12,7 +12,7 @@
 #include "formats/json/strings.hpp"
 #include "formats/kineto/merge_rank.hpp"
 #include "formats/kineto/notes.hpp"
-#include "formats/kineto/recent_rows.hpp"
+#include "formats/kineto/row_numbers.hpp"
 #include "formats/perfetto/packet_writer.hpp"
 #include "formats/perfetto/track_writer.hpp"
 
@@ -168,9 +168,8 @@ class PerfettoRank final : public RankMerger {
   std::vector<Process> processes_;
   std::vector<Thread> threads_;
   std::map<std::string, std::uint32_t, std::less<>> process_numbers_;
-  std::map<RowOf<std::string>, std::uint32_t, IsRowBefore> thread_numbers_;
+  RowNumbers thread_numbers_;
   std::map<std::string, std::uint32_t> own_tracks_;  ///< of counters and asynchronous events
-  RecentRows<std::uint32_t> recent_;                 ///< threads
   std::int32_t next_process_ = k_first_made_up, next_thread_ = k_first_made_up;
   std::map<std::string, std::vector<Begun>> begun_;
   std::size_t begun_bytes_ = 0;
@@ -195,17 +194,9 @@ std::uint32_t PerfettoRank::process_of(std::string_view text) {
 }
 
 std::uint32_t PerfettoRank::thread_of(std::string_view process, std::string_view thread) {
-  const Row row{process, thread};
-  if (const std::uint32_t* const known = recent_.find(row)) return *known;
-  const auto known = thread_numbers_.find(row);
-  if (known != thread_numbers_.end()) {
-    recent_.keep(row, known->second);
-    return known->second;
-  }
+  const std::uint32_t number = thread_numbers_({process, thread});
+  if (number < threads_.size()) return number;
   const std::uint32_t around = process_of(process);
-  const auto number = static_cast<std::uint32_t>(threads_.size());
-  recent_.keep(row, number);
-  thread_numbers_.emplace(RowOf<std::string>{std::string(process), std::string(thread)}, number);
   threads_.push_back({.number_text = std::string(thread),
                       .number = number_of(thread, next_thread_),
                       .process = around,
