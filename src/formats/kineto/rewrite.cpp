@@ -33,8 +33,11 @@ namespace {
 
 using RowFacts = TimeIndex::RowFacts;
 
+bool is_text_of(const RankFile& file, std::uint64_t bytes, std::uint64_t hash) {
+  return hash == file.facts.hash && bytes == file.facts.bytes;
+}
 bool is_unchanged(const RankFile& file, const json::Window& window) {
-  return window.hash() == file.facts.hash && window.total() == file.facts.bytes;
+  return is_text_of(file, window.total(), window.hash());
 }
 
 /// True if a file holds the text that was read of another one, or of itself.
@@ -104,26 +107,25 @@ class TextCursor {
 /// The rows of a file that is read again.
 class RowReader {
  public:
-  explicit RowReader(const RankFile& file) : file_(file) {}
+  RowReader(const RankFile& file, std::vector<RowFacts>& rows) : file_(file), rows_(rows) {}
 
-  /// The position of an event's row in all().
+  /// The position of an event's row in `rows`.
   std::uint32_t number_of(const EventText& event) {
     const Row row{event.process, event.thread};
     const std::uint32_t number = numbers_(row);
-    if (number == all_.size()) {
+    if (number == rows_.size()) {
       const auto known = file_.rows.find(row);
       const bool is_known = known != file_.rows.end();
       const std::uint32_t clock = is_known ? known->second : 0;
-      all_.push_back({clock, is_known && clock == 0});
+      rows_.push_back({clock, is_known && clock == 0});
     }
     return number;
   }
-  [[nodiscard]] const std::vector<RowFacts>& all() const { return all_; }
 
  private:
   const RankFile& file_;
+  std::vector<RowFacts>& rows_;
   RowNumbers numbers_;
-  std::vector<RowFacts> all_;
 };
 
 /// Times of events, one after the other. They count on where their clock was set back.
@@ -381,12 +383,13 @@ Result<void> for_each_time(const RankFile& file, const SeeTime& see) {
 }
 
 Result<FileFacts> for_each_time(const RankFile& file, const SeeTime& see, EventSinks others) {
-  RowReader rows(file);
-  RowTimes times(file, rows.all());
+  std::vector<RowFacts> rows;
+  RowReader reader(file, rows);
+  RowTimes times(file, rows);
   const auto see_other = std::move(others.see);
   others.see = [&](const EventText& event) -> Result<void> {
     const bool has_time = event.has_time() && event.phase != "M";
-    const std::uint32_t row = has_time ? rows.number_of(event) : 0;
+    const std::uint32_t row = has_time ? reader.number_of(event) : 0;
     if (!has_time || has_no_time(times.clock_of(row), event)) {
       return see_other ? see_other(event) : Result<void>();
     }
@@ -395,11 +398,11 @@ Result<FileFacts> for_each_time(const RankFile& file, const SeeTime& see, EventS
     if (!time) return has_changed(file);
     const auto length = event.has_length() ? length_of(event, cut).value_or(0) : 0;
     TRY_ASSIGN(const std::uint64_t begin, times.begin(row, *time, length));
-    return see(event, rows.all()[row].clock, begin, length);
+    return see(event, rows[row].clock, begin, length);
   };
   TRY_ASSIGN(FileFacts facts,
              for_each_event(file.path, others, file.max_unpacked, file.facts.survey));
-  if (facts.hash == file.facts.hash && facts.bytes == file.facts.bytes) return facts;
+  if (is_text_of(file, facts.bytes, facts.hash)) return facts;
   return has_changed(file);
 }
 
@@ -467,103 +470,52 @@ Result<CopyFacts> check_copy(const RankFile& file, const fs::path& copy,
 
 namespace {
 
-/// Writes a part of JSON piece by piece as it is read, and compares each piece before it is
-/// written.
-class PartCopy {
- public:
-  PartCopy(const fs::path& to, const RankFile& file, std::span<const ClockMap> maps)
-      : to_(to),
-        file_(file),
-        rows_(file),
-        mover_(file, rows_.all(), maps),
-        comparison_(file, rows_.all(), maps) {}
-
-  Result<void> write() {
-    TRY_ASSIGN(json::TextWriter writer, json::TextWriter::create(to_, file_.facts.packing));
-    const auto see = [&](const EventText& event) -> Result<void> {
-      if (event.has_time() && !event.is_phase('M')) {
-        times_.add(rows_.number_of(event), event, issue_time_to_move(event));
-      }
-      return {};
-    };
-    const auto pass = [&](std::string_view text) -> Result<void> {
-      TRY(copy_piece(text));
-      return writer.write(copy_);
-    };
-    TRY_ASSIGN(const FileFacts facts,
-               for_each_event(file_.path, {.see = see, .pass = pass}, file_.max_unpacked));
-    if (facts.hash != file_.facts.hash || facts.bytes != file_.facts.bytes) {
-      return has_changed(file_);
-    }
-    TRY(writer.close());
-    return file_.facts.packing == json::Packing::none ? Result<void>() : read_back();
-  }
-
- private:
-  /// A piece of a copy that is packed.
-  struct Piece {
-    std::size_t size = 0;
-    std::uint64_t hash = 0;
+/// write_part() of a file of JSON.
+Result<void> write_json_part(const fs::path& to, const RankFile& file,
+                             std::span<const ClockMap> maps) {
+  TRY_ASSIGN(json::TextWriter writer, json::TextWriter::create(to, file.facts.packing));
+  TimeIndex times;  // of a piece
+  RowReader rows(file, times.rows);
+  Mover<NearMap> mover(file, times.rows, maps);
+  Comparison comparison(file, times.rows, maps);
+  std::string copy;  // of a piece
+  std::uint64_t read = 0, written = 0;
+  std::vector<std::pair<std::size_t, std::uint64_t>> pieces;  // sizes and hashes of copies
+  const auto see = [&](const EventText& event) -> Result<void> {
+    if (!event.has_time() || event.is_phase('M')) return {};
+    times.add(rows.number_of(event), event, issue_time_to_move(event));
+    return {};
   };
-
-  Result<void> copy_piece(std::string_view text) {
-    copy_.clear();
-    TextCursor original(text, read_), again = original;
-    TRY(append_moved(original, times_, file_, mover_, copy_, [] { return Result<void>(); }));
-    TextCursor copy(copy_, written_);
-    TRY_ASSIGN(const auto differs, comparison_.difference(again, copy, times_));
-    if (differs) return no_copy(file_, to_, *differs);
-    if (file_.facts.packing != json::Packing::none) {
-      pieces_.push_back({copy_.size(), text_hash(copy_)});
-    }
-    read_ += text.size();
-    written_ += copy_.size();
-    times_.clear();
-    return {};
+  const auto pass = [&](std::string_view text) -> Result<void> {
+    copy.clear();
+    TextCursor original(text, read), again = original;
+    TRY(append_moved(original, times, file, mover, copy, [] { return Result<void>(); }));
+    TextCursor moved(copy, written);
+    TRY_ASSIGN(const auto differs, comparison.difference(again, moved, times));
+    if (differs) return no_copy(file, to, *differs);
+    read += text.size();
+    written += copy.size();
+    times.clear();
+    if (file.facts.packing != json::Packing::none)
+      pieces.emplace_back(copy.size(), text_hash(copy));
+    return writer.write(copy);
+  };
+  TRY_ASSIGN(const FileFacts facts,
+             for_each_event(file.path, {.see = see, .pass = pass}, file.max_unpacked));
+  if (!is_text_of(file, facts.bytes, facts.hash)) return has_changed(file);
+  TRY(writer.close());
+  if (file.facts.packing == json::Packing::none) return {};
+  TRY_ASSIGN(json::TextReader reader, json::TextReader::open(to, file.max_unpacked));
+  pieces.emplace_back(0, text_hash({}));  // nothing follows
+  written = 0;
+  for (const auto& [size, hash] : pieces) {
+    copy.resize(std::max<std::size_t>(size, 1));
+    TRY_ASSIGN(const std::size_t found, reader.read({copy.data(), copy.size()}));
+    copy.resize(found);
+    if (found != size || text_hash(copy) != hash) return no_copy(file, to, written);
+    written += size;
   }
-
-  /// Fails unless a packed file holds all pieces.
-  Result<void> read_back() {
-    TRY_ASSIGN(auto reader, json::TextReader::open(to_, file_.max_unpacked));
-    std::uint64_t at = 0;
-    pieces_.push_back({0, text_hash({})});  // nothing follows
-    for (const Piece& piece : pieces_) {
-      copy_.resize(std::max<std::size_t>(piece.size, 1));
-      TRY_ASSIGN(const std::size_t size, reader.read({copy_.data(), copy_.size()}));
-      copy_.resize(size);
-      if (size != piece.size || text_hash(copy_) != piece.hash) return no_copy(file_, to_, at);
-      at += size;
-    }
-    return {};
-  }
-
-  const fs::path& to_;
-  const RankFile& file_;
-  RowReader rows_;
-  TimeIndex times_;  ///< of a piece
-  Mover<NearMap> mover_;
-  Comparison comparison_;
-  std::string copy_;  ///< of a piece
-  std::uint64_t read_ = 0, written_ = 0;
-  std::vector<Piece> pieces_;
-};
-
-/// write_part() of a Perfetto trace.
-Result<void> write_part_of_packets(const fs::path& to, const RankFile& file,
-                                   std::span<const ClockMap> maps) {
-  TRY_ASSIGN(const RankFile here, read_file(file.path, file.max_unpacked));
-  if (here.facts.hash != file.facts.hash || here.facts.bytes != file.facts.bytes) {
-    return has_changed(file);
-  }
-  RankFile known = file;
-  known.facts.survey = here.facts.survey;
-  TRY(write_packets(to, known, maps));
-  TRY_ASSIGN(const RankFile written, read_file(to, file.max_unpacked));
-  if (written.events == here.events && written.calls.size() == here.calls.size()) return {};
-  return fail(ErrorKind::output,
-              fmt::format("{} does not hold the events of {}, and was not kept; write to another "
-                          "disk",
-                          to.filename().string(), file.path.string()));
+  return {};
 }
 
 /// write_part(), where what a changed file holds may be taken for another error.
@@ -573,8 +525,17 @@ Result<void> try_part(const fs::path& to, const RankFile& file, std::span<const 
     TRY_ASSIGN(const bool is_same, holds_text_of(file, to));
     return is_same ? Result<void>() : has_changed(file);
   }
-  return file.facts.survey != nullptr ? write_part_of_packets(to, file, maps)
-                                      : PartCopy(to, file, maps).write();
+  if (file.facts.survey == nullptr) return write_json_part(to, file, maps);
+  TRY_ASSIGN(const RankFile here, read_file(file.path, file.max_unpacked));
+  RankFile known = file;
+  known.facts.survey = here.facts.survey;
+  TRY(write_packets(to, known, maps));
+  TRY_ASSIGN(const RankFile written, read_file(to, file.max_unpacked));
+  if (written.events == here.events && written.calls.size() == here.calls.size()) return {};
+  return fail(ErrorKind::output,
+              fmt::format("{} does not hold the events of {}, and was not kept; write to another "
+                          "disk",
+                          to.filename().string(), file.path.string()));
 }
 
 }  // namespace
