@@ -116,7 +116,6 @@ class ChromeRank final : public RankMerger {
   }
 
   void take(const Placed& placed);
-  std::uint64_t count_members(const EventText& event);
   void add_times(const Placed& placed);
   void add_ids(const EventText& event, EventSort sort);
   void add_arrows(const Placed& placed, bool arrive);
@@ -125,12 +124,6 @@ class ChromeRank final : public RankMerger {
   std::map<std::string, Process, std::less<>> processes_;
   RowNumbers threads_;
 };
-
-std::uint64_t ChromeRank::count_members(const EventText& event) {
-  std::uint64_t count = 0;
-  for_each_value(event, [&](std::string_view, std::string_view) { return ++count > 0; });
-  return count;
-}
 
 void ChromeRank::add_times(const Placed& placed) {
   const EventText& event = placed.event;
@@ -183,7 +176,7 @@ void ChromeRank::take(const Placed& placed) {
   const EventSort sort = sort_of(event);
   const EventSort written = count(placed);
   if (written != EventSort::metadata && written != EventSort::counter) {
-    events.arguments += count_members(event);
+    events.arguments += count_values(event);
   }
   Process& process = process_of(event.process);
   threads_({event.process, event.thread});

@@ -78,21 +78,19 @@ class PerfettoRank final : public RankMerger {
   Result<void> write(const TextSink& sink) override;
 
  private:
-  struct Process {
-    std::string number_text;  ///< "pid" as written
+  /// What processes and threads have.
+  struct Numbered {
+    std::string number_text;  ///< "pid" or "tid" as written
     std::int32_t number = 0;
+    std::uint32_t track = 0;
     std::string name{};
-    std::vector<std::string> labels{};
     std::optional<std::int32_t> place{};  ///< sort index
-    std::uint32_t track = 0;
   };
-  struct Thread {
-    std::string number_text;  ///< "tid" as written
-    std::int32_t number = 0;
+  struct Process : Numbered {
+    std::vector<std::string> labels{};
+  };
+  struct Thread : Numbered {
     std::uint32_t process = 0;  ///< position in processes_
-    std::string name{};
-    std::optional<std::int32_t> place{};
-    std::uint32_t track = 0;
   };
   /// A begin whose end is not known yet.
   struct Begun {
@@ -187,9 +185,9 @@ std::uint32_t PerfettoRank::process_of(std::string_view text) {
   if (known != process_numbers_.end()) return known->second;
   const auto number = static_cast<std::uint32_t>(processes_.size());
   process_numbers_.emplace(text, number);
-  processes_.push_back({.number_text = std::string(text),
-                        .number = number_of(text, next_process_),
-                        .track = new_track(TrackText::k_none, true)});
+  processes_.push_back({{.number_text = std::string(text),
+                         .number = number_of(text, next_process_),
+                         .track = new_track(TrackText::k_none, true)}});
   return number;
 }
 
@@ -197,10 +195,10 @@ std::uint32_t PerfettoRank::thread_of(std::string_view process, std::string_view
   const std::uint32_t number = thread_numbers_({process, thread});
   if (number < threads_.size()) return number;
   const std::uint32_t around = process_of(process);
-  threads_.push_back({.number_text = std::string(thread),
-                      .number = number_of(thread, next_thread_),
-                      .process = around,
-                      .track = new_track(processes_[around].track, true)});
+  threads_.push_back({{.number_text = std::string(thread),
+                       .number = number_of(thread, next_thread_),
+                       .track = new_track(processes_[around].track, true)},
+                      around});
   return number;
 }
 
@@ -395,9 +393,7 @@ Result<void> PerfettoRank::metadata(const EventText& event) {
   } else {
     is_whole = false;
   }
-  std::uint64_t members = 0;
-  for_each_value(event, [&](std::string_view, std::string_view) { return ++members > 0; });
-  if (is_whole && members <= 1 && event.others == 0) return {};
+  if (is_whole && count_values(event) <= 1 && event.others == 0) return {};
   return attribute(
       fmt::format("{} (pid {}, tid {})", json::unescaped(event.name), event.process, event.thread),
       event.others == 0 ? arguments : event.text);
