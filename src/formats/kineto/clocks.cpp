@@ -11,18 +11,18 @@
 namespace entrain::kineto {
 namespace {
 
-bool is_work_of_device(const EventText& event) {
-  const std::string_view category = event.category;
-  return event.is_phase('X') && event.has_length() &&
-         (is_word(category, "kernel") || is_word(category, "Kernel") ||
-          is_word(category, "gpu_memcpy") || is_word(category, "Memcpy") ||
-          is_word(category, "gpu_memset") || is_word(category, "Memset") ||
-          is_word(category, "gpu_user_annotation"));
+template <class... Words>
+bool is_one_of(std::string_view text, const Words&... words) {
+  return (is_word(text, words) || ...);
+}
+
+bool is_of_device(std::string_view category) {
+  return is_one_of(category, "kernel", "Kernel", "gpu_memcpy", "Memcpy", "gpu_memset", "Memset",
+                   "gpu_user_annotation");
 }
 
 bool is_runtime(std::string_view category) {
-  return is_word(category, "cuda_runtime") || is_word(category, "cuda_driver") ||
-         is_word(category, "hip_runtime") || is_word(category, "Runtime");
+  return is_one_of(category, "cuda_runtime", "cuda_driver", "hip_runtime", "Runtime");
 }
 
 /// Times with the base of a file. Errors: ErrorKind::input for those out of range.
@@ -108,7 +108,7 @@ KeptEvent ClockReader::see(const EventText& event, std::int64_t begin, std::int6
   const KeptEvent kept{number, begin, end, event.moment ? 0 : row.order.see(begin, end)};
   row.stamps.resize(std::size_t{kept.part} + 1);
   row.stamps.back().add(begin, end);
-  if (is_work_of_device(event)) {
+  if (is_of_device(event.category) && event.is_phase('X') && event.has_length()) {
     row.is_of_device = true;
     const bool is_to_host = event.name.find("DtoH") != std::string_view::npos;
     work_.push_back({kept, correlation_of(event), is_to_host});
@@ -446,6 +446,10 @@ void ClockReader::add_waits(std::string_view name, const Device& device, Launche
     edges.push_back({static_cast<std::uint64_t>(awaited.until),
                      static_cast<std::uint64_t>(end->second), false});
   }
+}
+
+bool tells_of_clocks(std::string_view category) {
+  return is_of_device(category) || is_runtime(category) || is_word(category, "cuda_sync");
 }
 
 bool has_no_time(const FileClock& clock, const EventText& event) {

@@ -42,6 +42,9 @@ struct KeptEvent {
   std::uint32_t part = 0;  ///< RowOrder::see()
 };
 
+/// True for the events whose arguments ClockReader reads: work, and calls that launch it or wait.
+bool tells_of_clocks(std::string_view category);
+
 /// Finds the clocks of a file from its events.
 class ClockReader {
  public:
