@@ -42,7 +42,8 @@ class Parts {
 
   /// Joins all: the run. Takes the files. Errors: those of reading that concern several files.
   [[nodiscard]] virtual Result<std::unique_ptr<Recording>> join(unsigned threads) = 0;
-  /// The same of these files once they are written with the maps of `original`, their run.
+  /// The same of these files once they are written with the maps of `original`, their run; what
+  /// that knows of them need not be here.
   [[nodiscard]] virtual Result<std::unique_ptr<Recording>> join_moved(
       const Recording& original, std::span<const ClockMap> maps, unsigned threads) = 0;
 };

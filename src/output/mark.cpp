@@ -149,7 +149,7 @@ Result<Checksum> checksum_of(const fs::path& path) {
                   block.begin() + static_cast<std::ptrdiff_t>(digits));
       }
     }
-    sum.crc = add_to_crc(sum.crc, text_of(block, *size));
+    sum.crc = sum.digits.empty() ? sum.whole : add_to_crc(sum.crc, text_of(block, *size));
     sum.bytes += *size;
   }
 }

@@ -11,18 +11,18 @@
 namespace entrain::kineto {
 namespace {
 
-bool is_work_of_device(const EventText& event) {
-  const std::string_view category = event.category;
-  return event.is_phase('X') && event.has_length() &&
-         (is_word(category, "kernel") || is_word(category, "Kernel") ||
-          is_word(category, "gpu_memcpy") || is_word(category, "Memcpy") ||
-          is_word(category, "gpu_memset") || is_word(category, "Memset") ||
-          is_word(category, "gpu_user_annotation"));
+template <class... Words>
+bool is_one_of(std::string_view text, const Words&... words) {
+  return (is_word(text, words) || ...);
+}
+
+bool is_of_device(std::string_view category) {
+  return is_one_of(category, "kernel", "Kernel", "gpu_memcpy", "Memcpy", "gpu_memset", "Memset",
+                   "gpu_user_annotation");
 }
 
 bool is_runtime(std::string_view category) {
-  return is_word(category, "cuda_runtime") || is_word(category, "cuda_driver") ||
-         is_word(category, "hip_runtime") || is_word(category, "Runtime");
+  return is_one_of(category, "cuda_runtime", "cuda_driver", "hip_runtime", "Runtime");
 }
 
 /// Times with the base of a file. Errors: ErrorKind::input for those out of range.
@@ -92,17 +92,13 @@ std::optional<ClockReader::Wait::For> ClockReader::waits_for(std::string_view na
 }
 
 std::uint32_t ClockReader::number_of(const EventText& event) {
-  const Row row{event.process, event.thread};
-  if (const std::uint32_t* const known = recent_.find(row)) return *known;
-  auto at = row_numbers_.find(row);
-  if (at == row_numbers_.end()) {
-    const Row kept{texts_.interned(row.process), texts_.interned(row.thread)};
-    at = row_numbers_.emplace(kept, static_cast<std::uint32_t>(rows_.size())).first;
+  const std::uint32_t number = numbers_({event.process, event.thread});
+  if (number == rows_.size()) {
+    const Row kept{texts_.interned(event.process), texts_.interned(event.thread)};
     rows_.push_back({.name = kept, .machine = event.machine});
     machine_of_.emplace(kept.process, event.machine);
   }
-  recent_.keep(row, at->second);
-  return at->second;
+  return number;
 }
 
 KeptEvent ClockReader::see(const EventText& event, std::int64_t begin, std::int64_t end) {
@@ -112,7 +108,7 @@ KeptEvent ClockReader::see(const EventText& event, std::int64_t begin, std::int6
   const KeptEvent kept{number, begin, end, event.moment ? 0 : row.order.see(begin, end)};
   row.stamps.resize(std::size_t{kept.part} + 1);
   row.stamps.back().add(begin, end);
-  if (is_work_of_device(event)) {
+  if (is_of_device(event.category) && event.is_phase('X') && event.has_length()) {
     row.is_of_device = true;
     const bool is_to_host = event.name.find("DtoH") != std::string_view::npos;
     work_.push_back({kept, correlation_of(event), is_to_host});
@@ -452,10 +448,8 @@ void ClockReader::add_waits(std::string_view name, const Device& device, Launche
   }
 }
 
-std::uint32_t clock_of(const RankFile& file, const EventText& event) {
-  if (file.rows.empty()) return 0;
-  const auto row = file.rows.find(Row{event.process, event.thread});
-  return row != file.rows.end() ? row->second : 0;
+bool tells_of_clocks(std::string_view category) {
+  return is_of_device(category) || is_runtime(category) || is_word(category, "cuda_sync");
 }
 
 bool has_no_time(const FileClock& clock, const EventText& event) {

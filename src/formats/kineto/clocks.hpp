@@ -17,7 +17,7 @@
 #include <entrain/error.hpp>
 
 #include "formats/kineto/collective_calls.hpp"
-#include "formats/kineto/recent_rows.hpp"
+#include "formats/kineto/row_numbers.hpp"
 
 /// Clocks of a file: its host's, and one per device that host calls are related to.
 namespace entrain::kineto {
@@ -41,6 +41,9 @@ struct KeptEvent {
   std::int64_t begin = 0, end = 0;
   std::uint32_t part = 0;  ///< RowOrder::see()
 };
+
+/// True for the events whose arguments ClockReader reads: work, and calls that launch it or wait.
+bool tells_of_clocks(std::string_view category);
 
 /// Finds the clocks of a file from its events.
 class ClockReader {
@@ -150,8 +153,7 @@ class ClockReader {
   Texts& texts_;
   std::vector<RowFacts> rows_;
   std::vector<Falls> ahead_;  ///< of the clock of each row
-  std::map<Row, std::uint32_t, IsRowBefore> row_numbers_;
-  RecentRows<std::uint32_t> recent_;  ///< numbers of rows
+  RowNumbers numbers_;
   std::vector<Work> work_;
   std::map<std::string_view, Device> devices_;       ///< key: process
   std::map<std::string_view, std::uint32_t> parts_;  ///< those of processes; others are of part 0

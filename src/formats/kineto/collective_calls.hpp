@@ -177,8 +177,6 @@ struct RankFile {
   bool was_summarised = false;               ///< it was read long before it is written
 };
 
-/// The clock of an event, which is that of its row: a position in RankFile::clocks.
-std::uint32_t clock_of(const RankFile& file, const EventText& event);
 /// True for an event whose `ts` of 0 is no time; it stays as it is.
 bool has_no_time(const FileClock& clock, const EventText& event);
 /// The number that a call and its work on a device share; 0: none.

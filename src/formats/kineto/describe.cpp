@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <functional>
 #include <string>
 #include <utility>
@@ -45,9 +44,7 @@ bool has_zero(std::string_view list) {
 
 /// Parses a rank; k_no_rank for anything else, such as the -1 of unknown ranks.
 std::uint32_t rank_in(std::string_view text) {
-  std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? value : k_no_rank;
+  return parsed<std::uint32_t>(text).value_or(k_no_rank);
 }
 
 /// The k-th rank of a process group: 2 for "[0, 2, 4]" and 1. k_no_rank if the list is too short;

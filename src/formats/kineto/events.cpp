@@ -320,15 +320,12 @@ std::uint64_t whole_number(std::string_view text) {
 }
 
 std::string_view member(std::string_view object, std::string_view key) {
-  json::Scanner scanner(object);
-  std::string_view name, value;
-  if (!scanner.open('{')) return {};
-  while (scanner.next_key(name)) {
-    // The last value ends at the bracket of the object, so that a number is never cut.
-    if (!scanner.value(value)) return {};
-    if (name == key) return without_quotes(value);
-  }
-  return {};
+  std::string_view found;
+  for_each_member(object, [&](std::string_view name, std::string_view value) {
+    if (name == key) found = without_quotes(value);
+    return name != key;
+  });
+  return found;
 }
 
 void Members::clear() {
@@ -337,20 +334,14 @@ void Members::clear() {
   next_unread_ = 0;
 }
 
-void Members::read(std::string_view object) {
-  json::Scanner scanner(object);
-  std::string_view name, value;
-  if (!scanner.open('{')) return;
-  while (scanner.next_key(name) && scanner.value(value)) {
-    members_.emplace_back(name, without_quotes(value));
-  }
-}
-
 std::string_view Members::operator[](std::string_view key) {
   for (std::size_t i = 0;; ++i) {
     while (i == members_.size()) {
       if (next_unread_ == unread_.size()) return {};
-      read(unread_[next_unread_++]);
+      for_each_member(unread_[next_unread_++], [&](std::string_view name, std::string_view value) {
+        members_.emplace_back(name, without_quotes(value));
+        return true;
+      });
     }
     const auto& [name, value] = members_[i];
     if (name == key && !value.empty()) return value;

@@ -18,6 +18,7 @@
 #include <entrain/error.hpp>
 
 #include "formats/json/packing.hpp"
+#include "formats/json/scanner.hpp"
 
 namespace entrain::perfetto {
 struct Survey;
@@ -145,6 +146,20 @@ std::optional<Number> parsed(std::string_view text) {
 /// A whole number; 0 for anything else.
 std::uint64_t whole_number(std::string_view text);
 
+/// Calls `see(key, value)` for the members of an object, as written, until it returns false.
+/// Returns false then, and for what is no object.
+template <class See>
+bool for_each_member(std::string_view object, const See& see) {
+  json::Scanner scanner(object);
+  std::string_view key, value;
+  if (!scanner.open('{')) return false;
+  while (scanner.next_key(key)) {
+    // The last value ends at the bracket of the object, so that a number is never cut.
+    if (!scanner.value(value) || !see(key, value)) return false;
+  }
+  return !scanner.failed();
+}
+
 /// Value of a member of an object as written; strings without quotes. Empty if there is none.
 std::string_view member(std::string_view object, std::string_view key);
 
@@ -158,8 +173,6 @@ class Members {
   [[nodiscard]] std::string_view operator[](std::string_view key);
 
  private:
-  void read(std::string_view object);
-
   std::vector<std::string_view> unread_;
   std::size_t next_unread_ = 0;
   std::vector<std::pair<std::string_view, std::string_view>> members_;

@@ -39,14 +39,8 @@ class RankFiles : public formats::Parts {
     return run;
   }
   [[nodiscard]] Result<std::unique_ptr<formats::Recording>> join_moved(
-      const formats::Recording& original, std::span<const ClockMap> maps,
-      unsigned threads) override {
-    const auto& run = static_cast<const Run&>(original);
-    for (RankFile& file : files_) {
-      const RankFile* const known = run.file_named(file.path.filename());
-      if (known != nullptr) move_times(file, maps_of(*known, maps));
-    }
-    return join(threads);
+      const formats::Recording& original, std::span<const ClockMap> maps, unsigned) override {
+    return static_cast<const Run&>(original).moved(maps);
   }
 
  private:

@@ -215,7 +215,7 @@ class Matcher {
   static std::optional<Alignment> try_alignment(Group& group, std::uint32_t f,
                                                 const Sequence& reference) {
     AlignmentResult result = align_sequences(group.sequences[f], reference);
-    if (result.has_strong_candidate) group.ambiguous[f] = std::move(result.offsets);
+    if (!result.offsets.empty()) group.ambiguous[f] = std::move(result.offsets);
     return std::move(result.alignment);
   }
 
@@ -423,19 +423,16 @@ std::vector<std::uint32_t> order_of_places(const std::vector<Call>& calls) {
   return order;
 }
 
-/// The file as it would be read after it was written with a map. Times before 1970 become 0.
+/// The calls of a file as they would be read after it was written with a map. Times before 1970
+/// become 0.
 RankFile moved(const RankFile& file, std::span<const ClockMap> maps) {
-  const auto move = [&](std::uint64_t& time, std::uint32_t clock) {
-    time = static_cast<std::uint64_t>(std::max<std::int64_t>(0, maps[clock](time)));
-  };
-  RankFile result = file;
-  for (std::uint32_t c = 0; c < result.clocks.size(); ++c) {
-    move(result.clocks[c].first, c);
-    move(result.clocks[c].last, c);
-  }
+  RankFile result;
+  result.rank = file.rank;
+  result.calls = file.calls;
   for (Call& call : result.calls) {
-    move(call.begin, call.clock);
-    move(call.end, call.clock);
+    for (std::uint64_t* const time : {&call.begin, &call.end}) {
+      *time = static_cast<std::uint64_t>(std::max<std::int64_t>(0, maps[call.clock](*time)));
+    }
   }
   sort_calls(result);
   return result;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <condition_variable>
+#include <atomic>
 #include <limits>
-#include <mutex>
 #include <utility>
 
 #include <fmt/core.h>
@@ -21,38 +20,25 @@ namespace {
 
 constexpr std::int64_t k_second = 1'000'000'000;  // ns
 
-/// Lets threads write one after the other, in order of their numbers.
-class Turns {
- public:
-  void wait_for(std::size_t number) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return next_ >= number; });
-  }
-  void pass(std::size_t number) {
-    const std::lock_guard lock(mutex_);
-    next_ = std::max(next_, number + 1);
-    changed_.notify_all();
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::size_t next_ = 0;
-};
-
-/// Passes the turn on, whatever happens.
+/// The turn of a thread of those that write one after the other, in order of their numbers. Passes
+/// it on, whatever happens.
 class Turn {
  public:
-  Turn(Turns& turns, std::size_t number) : turns_(turns), number_(number) {}
+  /// `next`: the number whose turn it is.
+  Turn(std::atomic<std::size_t>& next, std::size_t number) : next_(next), number_(number) {}
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
   ~Turn() {
-    turns_.wait_for(number_);
-    turns_.pass(number_);
+    wait();
+    next_ = number_ + 1;
+    next_.notify_all();
+  }
+  void wait() const {
+    for (std::size_t next = next_; next < number_; next = next_) next_.wait(next);
   }
 
  private:
-  Turns& turns_;
+  std::atomic<std::size_t>& next_;
   std::size_t number_;
 };
 
@@ -117,14 +103,14 @@ Result<MergeReport> merge_files(const std::vector<RankFile>& files,
   report.ranks = ranks.size();
   std::map<std::string, std::uint64_t> unusual;
   std::string facts;
-  Turns turns;
+  std::atomic<std::size_t> next = 0;
   std::vector<MergeUnit> units = units_of(files);
   TRY(parallel_for(plan.threads, units.size(), [&](std::size_t u) -> Result<void> {
-    const Turn turn(turns, u);
+    const Turn turn(next, u);
     const std::unique_ptr<RankMerger> rank = is_json ? chrome_merger(share, std::move(units[u]))
                                                      : perfetto_merger(share, std::move(units[u]));
     TRY(rank->read());
-    turns.wait_for(u);
+    turn.wait();
     TRY(rank->write(sink));
     report.events += rank->events;
     report.processes += rank->processes;

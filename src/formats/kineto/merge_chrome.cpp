@@ -11,6 +11,7 @@
 #include "formats/json/strings.hpp"
 #include "formats/kineto/arrows.hpp"
 #include "formats/kineto/merge_rank.hpp"
+#include "formats/kineto/row_numbers.hpp"
 
 namespace entrain::kineto {
 
@@ -115,21 +116,14 @@ class ChromeRank final : public RankMerger {
   }
 
   void take(const Placed& placed);
-  std::uint64_t count_members(const EventText& event);
   void add_times(const Placed& placed);
   void add_ids(const EventText& event, EventSort sort);
   void add_arrows(const Placed& placed, bool arrive);
 
   std::string out_;
   std::map<std::string, Process, std::less<>> processes_;
-  std::set<RowOf<std::string>, IsRowBefore> threads_;
+  RowNumbers threads_;
 };
-
-std::uint64_t ChromeRank::count_members(const EventText& event) {
-  std::uint64_t count = 0;
-  for_each_value(event, [&](std::string_view, std::string_view) { return ++count > 0; });
-  return count;
-}
 
 void ChromeRank::add_times(const Placed& placed) {
   const EventText& event = placed.event;
@@ -182,12 +176,10 @@ void ChromeRank::take(const Placed& placed) {
   const EventSort sort = sort_of(event);
   const EventSort written = count(placed);
   if (written != EventSort::metadata && written != EventSort::counter) {
-    events.arguments += count_members(event);
+    events.arguments += count_values(event);
   }
   Process& process = process_of(event.process);
-  if (!threads_.contains(Row{event.process, event.thread})) {
-    threads_.insert({std::string(event.process), std::string(event.thread)});
-  }
+  threads_({event.process, event.thread});
   std::string names;
   if (sort == EventSort::metadata && event.name == "process_name") {
     process.is_named = true;

@@ -12,7 +12,7 @@
 #include "formats/json/strings.hpp"
 #include "formats/kineto/merge_rank.hpp"
 #include "formats/kineto/notes.hpp"
-#include "formats/kineto/recent_rows.hpp"
+#include "formats/kineto/row_numbers.hpp"
 #include "formats/perfetto/packet_writer.hpp"
 #include "formats/perfetto/track_writer.hpp"
 
@@ -78,21 +78,19 @@ class PerfettoRank final : public RankMerger {
   Result<void> write(const TextSink& sink) override;
 
  private:
-  struct Process {
-    std::string number_text;  ///< "pid" as written
+  /// What processes and threads have.
+  struct Numbered {
+    std::string number_text;  ///< "pid" or "tid" as written
     std::int32_t number = 0;
+    std::uint32_t track = 0;
     std::string name{};
-    std::vector<std::string> labels{};
     std::optional<std::int32_t> place{};  ///< sort index
-    std::uint32_t track = 0;
   };
-  struct Thread {
-    std::string number_text;  ///< "tid" as written
-    std::int32_t number = 0;
+  struct Process : Numbered {
+    std::vector<std::string> labels{};
+  };
+  struct Thread : Numbered {
     std::uint32_t process = 0;  ///< position in processes_
-    std::string name{};
-    std::optional<std::int32_t> place{};
-    std::uint32_t track = 0;
   };
   /// A begin whose end is not known yet.
   struct Begun {
@@ -168,9 +166,8 @@ class PerfettoRank final : public RankMerger {
   std::vector<Process> processes_;
   std::vector<Thread> threads_;
   std::map<std::string, std::uint32_t, std::less<>> process_numbers_;
-  std::map<RowOf<std::string>, std::uint32_t, IsRowBefore> thread_numbers_;
+  RowNumbers thread_numbers_;
   std::map<std::string, std::uint32_t> own_tracks_;  ///< of counters and asynchronous events
-  RecentRows<std::uint32_t> recent_;                 ///< threads
   std::int32_t next_process_ = k_first_made_up, next_thread_ = k_first_made_up;
   std::map<std::string, std::vector<Begun>> begun_;
   std::size_t begun_bytes_ = 0;
@@ -188,28 +185,20 @@ std::uint32_t PerfettoRank::process_of(std::string_view text) {
   if (known != process_numbers_.end()) return known->second;
   const auto number = static_cast<std::uint32_t>(processes_.size());
   process_numbers_.emplace(text, number);
-  processes_.push_back({.number_text = std::string(text),
-                        .number = number_of(text, next_process_),
-                        .track = new_track(TrackText::k_none, true)});
+  processes_.push_back({{.number_text = std::string(text),
+                         .number = number_of(text, next_process_),
+                         .track = new_track(TrackText::k_none, true)}});
   return number;
 }
 
 std::uint32_t PerfettoRank::thread_of(std::string_view process, std::string_view thread) {
-  const Row row{process, thread};
-  if (const std::uint32_t* const known = recent_.find(row)) return *known;
-  const auto known = thread_numbers_.find(row);
-  if (known != thread_numbers_.end()) {
-    recent_.keep(row, known->second);
-    return known->second;
-  }
+  const std::uint32_t number = thread_numbers_({process, thread});
+  if (number < threads_.size()) return number;
   const std::uint32_t around = process_of(process);
-  const auto number = static_cast<std::uint32_t>(threads_.size());
-  recent_.keep(row, number);
-  thread_numbers_.emplace(RowOf<std::string>{std::string(process), std::string(thread)}, number);
-  threads_.push_back({.number_text = std::string(thread),
-                      .number = number_of(thread, next_thread_),
-                      .process = around,
-                      .track = new_track(processes_[around].track, true)});
+  threads_.push_back({{.number_text = std::string(thread),
+                       .number = number_of(thread, next_thread_),
+                       .track = new_track(processes_[around].track, true)},
+                      around});
   return number;
 }
 
@@ -404,9 +393,7 @@ Result<void> PerfettoRank::metadata(const EventText& event) {
   } else {
     is_whole = false;
   }
-  std::uint64_t members = 0;
-  for_each_value(event, [&](std::string_view, std::string_view) { return ++members > 0; });
-  if (is_whole && members <= 1 && event.others == 0) return {};
+  if (is_whole && count_values(event) <= 1 && event.others == 0) return {};
   return attribute(
       fmt::format("{} (pid {}, tid {})", json::unescaped(event.name), event.process, event.thread),
       event.others == 0 ? arguments : event.text);

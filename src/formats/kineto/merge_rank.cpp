@@ -11,7 +11,6 @@
 #include "base/cancel.hpp"
 #include "base/flat_map.hpp"
 #include "base/try.hpp"
-#include "formats/json/scanner.hpp"
 #include "formats/json/strings.hpp"
 #include "formats/kineto/arrows.hpp"
 #include "formats/kineto/rewrite.hpp"
@@ -260,18 +259,6 @@ std::uint64_t RankMerger::arrow_id(const EventText& event) const {
   return mix(kind + mix(id + mix(unit_.number + 1))) | 1;
 }
 
-bool for_each_value(const EventText& event,
-                    const std::function<bool(std::string_view, std::string_view)>& see) {
-  json::Scanner scanner(event.arguments);
-  std::string_view key, value;
-  if (event.arguments.empty()) return true;
-  if (!scanner.open('{')) return false;
-  while (scanner.next_key(key)) {
-    if (!scanner.value(value) || !see(key, value)) return false;
-  }
-  return !scanner.failed();
-}
-
 bool is_endless(const EventText& event) {
   return !event.has_length() && event.duration.starts_with('-');
 }
@@ -296,12 +283,10 @@ void for_each_other(const EventText& event,
   constexpr std::array<std::string_view, 14> k_known{
       "ph", "cat", "name", "pid", "tid", "ts", "dur", "id", "id2", "scope", "args", "bp", "s", ""};
   if (event.others == 0) return;
-  json::Scanner scanner(event.text);
-  std::string_view key, value;
-  scanner.open('{');
-  while (scanner.next_key(key) && scanner.value(value)) {
+  for_each_member(event.text, [&](std::string_view key, std::string_view value) {
     if (std::ranges::find(k_known, json::unescaped(key)) == k_known.end()) see(key, value);
-  }
+    return true;
+  });
 }
 
 }  // namespace entrain::kineto

@@ -183,10 +183,17 @@ class RankMerger {
 void for_each_other(const EventText& event,
                     const std::function<void(std::string_view, std::string_view)>& see);
 
-/// Calls `see(key, value)` for the members of the arguments, as written, until it returns false;
-/// false then, and for what is no object.
-bool for_each_value(const EventText& event,
-                    const std::function<bool(std::string_view, std::string_view)>& see);
+/// for_each_member() of the arguments; true if there are none.
+template <class See>
+bool for_each_value(const EventText& event, const See& see) {
+  return event.arguments.empty() || for_each_member(event.arguments, see);
+}
+/// Number of the members of the arguments, up to the first damage.
+inline std::uint64_t count_values(const EventText& event) {
+  std::uint64_t count = 0;
+  for_each_value(event, [&](std::string_view, std::string_view) { return ++count > 0; });
+  return count;
+}
 
 /// Calls `see(time, added)` where a clock's correction bends: corrected times, and what was added.
 template <class See>

@@ -109,16 +109,12 @@ void add_note(std::string& fields, InternedNames& names, std::string_view key,
 std::uint64_t add_notes(std::string& fields, InternedNames& names, std::string_view object) {
   if (object.empty()) return 0;
   const std::size_t before = fields.size();
-  json::Scanner scanner(object);
-  std::string_view key, value;
   std::uint64_t count = 0;
-  bool is_whole = scanner.open('{');
-  while (is_whole && scanner.next_key(key)) {
-    is_whole = scanner.value(value);
-    if (is_whole) add_note(fields, names, key, value);
-    ++count;
-  }
-  if (is_whole && !scanner.failed()) return count;
+  const bool is_whole = for_each_member(object, [&](std::string_view key, std::string_view value) {
+    add_note(fields, names, key, value);
+    return ++count > 0;
+  });
+  if (is_whole) return count;
   fields.resize(before);
   add_note(fields, names, "args", object);
   return 1;

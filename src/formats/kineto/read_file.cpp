@@ -356,11 +356,7 @@ bool is_collective_kernel(const EventText& event) {
 }
 
 bool has_arguments_to_read(std::string_view category, std::string_view name) {
-  const auto is_one_of = [&](const auto&... words) { return (is_word(category, words) || ...); };
-  return is_one_of("kernel", "Kernel", "gpu_memcpy", "Memcpy", "gpu_memset", "Memset",
-                   "cuda_runtime", "cuda_driver", "hip_runtime", "Runtime", "cuda_sync",
-                   "gpu_user_annotation") ||
-         is_name_of_collective(name) || is_word(name, "clock_sync");
+  return tells_of_clocks(category) || is_name_of_collective(name) || is_word(name, "clock_sync");
 }
 
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,13 +11,14 @@
 #include <fmt/core.h>
 
 #include "base/file.hpp"
+#include "base/text_hash.hpp"
 #include "base/try.hpp"
 #include "formats/json/strings.hpp"
 #include "formats/json/text_file.hpp"
 #include "formats/json/window.hpp"
 #include "formats/kineto/arrows.hpp"
 #include "formats/kineto/packet_events.hpp"
-#include "formats/kineto/recent_rows.hpp"
+#include "formats/kineto/row_numbers.hpp"
 #include "formats/recording.hpp"
 
 namespace entrain::kineto {
@@ -30,8 +31,21 @@ tl::unexpected<Error> has_changed(const RankFile& file) {
 
 namespace {
 
+using RowFacts = TimeIndex::RowFacts;
+
+bool is_text_of(const RankFile& file, std::uint64_t bytes, std::uint64_t hash) {
+  return hash == file.facts.hash && bytes == file.facts.bytes;
+}
 bool is_unchanged(const RankFile& file, const json::Window& window) {
-  return window.hash() == file.facts.hash && window.total() == file.facts.bytes;
+  return is_text_of(file, window.total(), window.hash());
+}
+
+/// True if a file holds the text that was read of another one, or of itself.
+Result<bool> holds_text_of(const RankFile& file, const fs::path& path) {
+  TRY_ASSIGN(json::Window window,
+             json::Window::open(path, file.max_unpacked, json::Content::bytes));
+  while (!window.ended()) TRY(window.advance(window.text().size()));
+  return is_unchanged(file, window);
 }
 
 /// Time of an event, ns since 1970 or another origin.
@@ -43,30 +57,29 @@ Result<std::uint64_t> moment(std::optional<std::int64_t> ns, const RankFile& fil
   return static_cast<std::uint64_t>(sum);
 }
 
-/// The text of a file from begin to end, with the numbers in it.
+/// A text from begin to end, with the numbers in it: of a file, or of a piece of one.
 class TextCursor {
  public:
-  static Result<TextCursor> open(const fs::path& path, std::uint64_t max_unpacked) {
-    TRY_ASSIGN(json::Window window, json::Window::open(path, max_unpacked, json::Content::bytes));
-    return TextCursor(std::move(window));
-  }
-  [[nodiscard]] std::uint64_t position() const { return window_.offset() + at_; }
-  [[nodiscard]] const json::Window& window() const { return window_; }
+  explicit TextCursor(json::Window& window)
+      : window_(&window), text_(window.text()), begin_(window.offset()) {}
+  /// `begin`: position of the piece in the file, bytes.
+  TextCursor(std::string_view piece, std::uint64_t begin) : text_(piece), begin_(begin) {}
+  [[nodiscard]] std::uint64_t position() const { return begin_ + at_; }
 
   /// Takes the next bytes, at most so many; none at the end only. Valid until the next call.
   Result<std::string_view> take(std::uint64_t most) {
-    if (at_ == window_.text().size() && !window_.ended()) TRY(advance());
-    const std::string_view bytes = window_.text().substr(at_, most);
+    if (at_ == text_.size() && !is_last()) TRY(advance());
+    const std::string_view bytes = text_.substr(at_, most);
     at_ += bytes.size();
     return bytes;
   }
   /// Takes what may be of a decimal number. Valid until the next call.
   Result<std::string_view> number() {
     for (;;) {
-      const std::string_view text = window_.text().substr(at_);
+      const std::string_view text = text_.substr(at_);
       std::size_t size = 0;
       while (size < text.size() && is_of_number(text[size])) ++size;
-      if (size < text.size() || window_.ended()) {
+      if (size < text.size() || is_last()) {
         at_ += size;
         return text.substr(0, size);
       }
@@ -75,16 +88,70 @@ class TextCursor {
   }
 
  private:
-  explicit TextCursor(json::Window window) : window_(std::move(window)) {}
   static bool is_of_number(char c) { return (c >= '0' && c <= '9') || c == '.' || c == '-'; }
+  [[nodiscard]] bool is_last() const { return window_ == nullptr || window_->ended(); }
   Result<void> advance() {
-    TRY(window_.advance(at_));
+    TRY(window_->advance(at_));
+    text_ = window_->text();
+    begin_ = window_->offset();
     at_ = 0;
     return {};
   }
 
-  json::Window window_;
+  json::Window* window_ = nullptr;  ///< null: the text is a piece
+  std::string_view text_;
+  std::uint64_t begin_ = 0;
   std::size_t at_ = 0;
+};
+
+/// The rows of a file that is read again.
+class RowReader {
+ public:
+  RowReader(const RankFile& file, std::vector<RowFacts>& rows) : file_(file), rows_(rows) {}
+
+  /// The position of an event's row in `rows`.
+  std::uint32_t number_of(const EventText& event) {
+    const Row row{event.process, event.thread};
+    const std::uint32_t number = numbers_(row);
+    if (number == rows_.size()) {
+      const auto known = file_.rows.find(row);
+      const bool is_known = known != file_.rows.end();
+      const std::uint32_t clock = is_known ? known->second : 0;
+      rows_.push_back({clock, is_known && clock == 0});
+    }
+    return number;
+  }
+
+ private:
+  const RankFile& file_;
+  std::vector<RowFacts>& rows_;
+  RowNumbers numbers_;
+};
+
+/// Times of events, one after the other. They count on where their clock was set back.
+class RowTimes {
+ public:
+  /// `rows`: may grow.
+  RowTimes(const RankFile& file, const std::vector<RowFacts>& rows) : file_(file), rows_(rows) {}
+
+  /// The begin of an event, ns since 1970 or another origin. `time`, `length`: as stored, without
+  /// the base.
+  Result<std::uint64_t> begin(std::uint32_t row, std::int64_t time, std::int64_t length) {
+    TRY_ASSIGN(const std::uint64_t begin, moment(time, file_));
+    const Falls& falls = clock_of(row).falls;
+    if (falls.all.empty() || rows_[row].is_out_of_order) return begin;
+    if (orders_.size() <= row) orders_.resize(rows_.size());
+    const std::uint64_t end = static_cast<std::uint64_t>(time) + static_cast<std::uint64_t>(length);
+    return begin + falls.ahead(time, orders_[row].see(time, static_cast<std::int64_t>(end)));
+  }
+  [[nodiscard]] const FileClock& clock_of(std::uint32_t row) const {
+    return file_.clocks[rows_[row].clock];
+  }
+
+ private:
+  const RankFile& file_;
+  const std::vector<RowFacts>& rows_;
+  std::vector<RowOrder> orders_;  ///< of each row, where its clock was set back
 };
 
 /// Times of an event as they stand in a text, ns without the base.
@@ -127,20 +194,15 @@ class NearMap {
 template <class Map>
 class Mover {
  public:
-  Mover(const RankFile& file, std::span<const ClockMap> maps)
-      : file_(file), maps_(maps.begin(), maps.end()), orders_(file.times->rows.size()) {}
+  Mover(const RankFile& file, const std::vector<RowFacts>& rows, std::span<const ClockMap> maps)
+      : file_(file), rows_(rows), times_(file, rows), maps_(maps.begin(), maps.end()) {}
 
   /// The new times; those that `before` has not mean nothing. Errors: ErrorKind::input for a file
   /// that has changed, and for times before 1970.
   Result<StoredTimes> moved(std::uint32_t row, const StoredTimes& before) {
-    const TimeIndex::RowFacts& facts = file_.times->rows[row];
-    const FileClock& clock = file_.clocks[facts.clock];
-    if (clock.zero_is_none && before.time() == 0) return before;
-    TRY_ASSIGN(std::uint64_t begin, moment(before.time(), file_));
-    if (!clock.falls.all.empty() && !facts.is_out_of_order) {
-      begin += ahead(row, before.time(), before.length(), clock.falls);
-    }
-    Map& map = maps_[facts.clock];
+    if (times_.clock_of(row).zero_is_none && before.time() == 0) return before;
+    TRY_ASSIGN(const std::uint64_t begin, times_.begin(row, before.time(), before.length()));
+    Map& map = maps_[rows_[row].clock];
     const std::int64_t after = map(begin);
     if (after < 0) {
       return fail(ErrorKind::input,
@@ -160,16 +222,149 @@ class Mover {
   }
 
  private:
-  std::uint64_t ahead(std::uint32_t row, std::int64_t time, std::int64_t length,
-                      const Falls& falls) {
-    const std::uint64_t end = static_cast<std::uint64_t>(time) + static_cast<std::uint64_t>(length);
-    return falls.ahead(time, orders_[row].see(time, static_cast<std::int64_t>(end)));
+  const RankFile& file_;
+  const std::vector<RowFacts>& rows_;
+  RowTimes times_;
+  std::vector<Map> maps_;
+};
+
+/// Takes a time of an event; false for what is none.
+Result<bool> take_time(TextCursor& text, TimeIndex::Kind kind, StoredTimes& times, bool& cut,
+                       std::string_view& number) {
+  TRY_ASSIGN(number, text.number());
+  const auto value = parse_time(number, cut);
+  if (!value) return false;
+  times.of[static_cast<std::size_t>(kind)] = *value;
+  times.has[static_cast<std::size_t>(kind)] = true;
+  return true;
+}
+
+constexpr std::size_t k_block = std::size_t{1} << 18;  // bytes written at once
+
+/// Appends a text with the times that a mover gives. Calls `flush` for a block or more of `out`.
+/// Errors: those of Mover::moved(), and of `flush`.
+template <class Flush>
+Result<void> append_moved(TextCursor& text, const TimeIndex& times, const RankFile& file,
+                          Mover<NearMap>& mover, std::string& out, const Flush& flush) {
+  TimeIndex::Reader index(times);
+  TimeIndex::Entry entry;
+  std::string rest;
+  while (index.next(entry)) {
+    StoredTimes before;
+    std::array<std::pair<std::size_t, std::size_t>, TimeIndex::k_kinds> pieces;  // begin, end
+    for (const TimeIndex::Place& place : entry.all()) {
+      while (text.position() < place.at) {
+        TRY_ASSIGN(const std::string_view bytes, text.take(place.at - text.position()));
+        if (bytes.empty()) return has_changed(file);
+        out += bytes;
+      }
+      bool cut = false;
+      std::string_view number;
+      TRY_ASSIGN(const bool is_time, take_time(text, place.kind, before, cut, number));
+      if (!is_time) return has_changed(file);
+      pieces[static_cast<std::size_t>(place.kind)] = {out.size(), out.size() + number.size()};
+      out += number;
+    }
+    TRY_ASSIGN(const StoredTimes after, mover.moved(entry.row, before));
+    for (std::uint32_t p = entry.count; p-- > 0;) {
+      const auto kind = static_cast<std::size_t>(entry.places[p].kind);
+      const bool is_changed = after.of[kind] != before.of[kind];
+      if (!is_changed && (entry.places[p].kind != TimeIndex::Kind::issued || !after.has[kind])) {
+        continue;
+      }
+      const auto [begin, end] = pieces[kind];
+      rest.assign(out, end);
+      out.resize(begin);
+      json::append_decimal(out, after.of[kind], k_ns_per_us);
+      out += rest;
+    }
+    if (out.size() >= k_block) TRY(flush());
+  }
+  for (;;) {
+    TRY_ASSIGN(const std::string_view bytes, text.take(k_block));
+    if (bytes.empty()) return {};
+    out += bytes;
+    if (out.size() >= k_block) TRY(flush());
+  }
+}
+
+/// Compares texts with their copies, by the maps themselves.
+class Comparison {
+ public:
+  Comparison(const RankFile& file, const std::vector<RowFacts>& rows,
+             std::span<const ClockMap> maps)
+      : file_(file), mover_(file, rows, maps) {}
+
+  /// The position in the copy of the first byte, or time, that is not what it must be; empty if
+  /// there is none. Errors: those of Mover::moved().
+  Result<std::optional<std::uint64_t>> difference(TextCursor& text, TextCursor& copy,
+                                                  const TimeIndex& times) {
+    TimeIndex::Reader index(times);
+    TimeIndex::Entry entry;
+    while (index.next(entry)) {
+      StoredTimes before, after;
+      std::array<std::uint64_t, TimeIndex::k_kinds> begins{};  // in the copy
+      for (const TimeIndex::Place& place : entry.all()) {
+        TRY_ASSIGN(const bool equal, are_equal(text, copy, place.at));
+        if (!equal) return equal_until_;
+        const std::uint64_t begin = begins[static_cast<std::size_t>(place.kind)] = copy.position();
+        bool cut = false;
+        std::string_view number;
+        TRY_ASSIGN(const bool was_time, take_time(text, place.kind, before, cut, number));
+        if (!was_time) return has_changed(file_);
+        cut = false;
+        TRY_ASSIGN(const bool is_time, take_time(copy, place.kind, after, cut, number));
+        if (!is_time) return begin;
+        if (place.kind == TimeIndex::Kind::issued) continue;
+        facts.cut_times += cut ? 1 : 0;
+        facts.whole_us = facts.whole_us && number.find('.') == std::string_view::npos;
+      }
+      TRY_ASSIGN(const StoredTimes wanted, mover_.moved(entry.row, before));
+      for (std::size_t kind = 0; kind < begins.size(); ++kind) {
+        if (wanted.of[kind] != after.of[kind]) return begins[kind];
+      }
+    }
+    TRY_ASSIGN(const bool equal, are_equal(text, copy, ~std::uint64_t{0}));
+    TRY_ASSIGN(const std::string_view more, copy.take(1));
+    if (!equal) return equal_until_;
+    if (!more.empty()) return copy.position() - 1;
+    return std::nullopt;
+  }
+
+  CopyFacts facts;  ///< of all copies that were compared, without size and hash
+
+ private:
+  /// Compares the bytes up to a position of the original.
+  Result<bool> are_equal(TextCursor& text, TextCursor& copy, std::uint64_t until) {
+    while (text.position() < until) {
+      TRY_ASSIGN(std::string_view bytes, text.take(until - text.position()));
+      if (bytes.empty()) break;
+      while (!bytes.empty()) {
+        TRY_ASSIGN(const std::string_view same, copy.take(bytes.size()));
+        equal_until_ = copy.position() - same.size();
+        if (same.empty() || !bytes.starts_with(same)) {
+          const auto first = std::ranges::mismatch(same, bytes).in1;
+          equal_until_ += static_cast<std::uint64_t>(first - same.begin());
+          return false;
+        }
+        bytes.remove_prefix(same.size());
+      }
+    }
+    return true;
   }
 
   const RankFile& file_;
-  std::vector<Map> maps_;
-  std::vector<RowOrder> orders_;  ///< of each row, where its clock was set back
+  Mover<ClockMap> mover_;
+  std::uint64_t equal_until_ = 0;  ///< position in the copy
 };
+
+tl::unexpected<Error> no_copy(const RankFile& file, const fs::path& copy, std::uint64_t at) {
+  return fail(ErrorKind::output,
+              fmt::format("{} differs from the original at byte {}{}: it cannot be its copy; "
+                          "write to another disk",
+                          copy.string(), at,
+                          file.facts.packing == json::Packing::none ? "" : " of its text"));
+}
 
 }  // namespace
 
@@ -188,47 +383,26 @@ Result<void> for_each_time(const RankFile& file, const SeeTime& see) {
 }
 
 Result<FileFacts> for_each_time(const RankFile& file, const SeeTime& see, EventSinks others) {
-  std::map<RowOf<std::string>, RowOrder, IsRowBefore> orders;  // of clocks that were set back
-  const auto ahead = [&](const EventText& event, std::int64_t length, const Falls& falls) {
-    bool cut = false;
-    const std::int64_t time = time_of(event, cut).value_or(0);
-    const Row row{event.process, event.thread};
-    auto at = orders.find(row);
-    if (at == orders.end()) {
-      const RowOf<std::string> own{std::string(row.process), std::string(row.thread)};
-      at = orders.emplace(own, RowOrder()).first;
-    }
-    const std::uint64_t end = static_cast<std::uint64_t>(time) + static_cast<std::uint64_t>(length);
-    return falls.ahead(time, at->second.see(time, static_cast<std::int64_t>(end)));
-  };
-  RecentRows<std::uint32_t> recent;
-  const auto clock_of_event = [&](const EventText& event) {
-    const Row row{event.process, event.thread};
-    if (const std::uint32_t* const known = recent.find(row)) return *known;
-    const std::uint32_t clock = clock_of(file, event);
-    recent.keep(row, clock);
-    return clock;
-  };
+  std::vector<RowFacts> rows;
+  RowReader reader(file, rows);
+  RowTimes times(file, rows);
   const auto see_other = std::move(others.see);
   others.see = [&](const EventText& event) -> Result<void> {
     const bool has_time = event.has_time() && event.phase != "M";
-    const std::uint32_t clock = has_time ? clock_of_event(event) : 0;
-    if (!has_time || has_no_time(file.clocks[clock], event)) {
+    const std::uint32_t row = has_time ? reader.number_of(event) : 0;
+    if (!has_time || has_no_time(times.clock_of(row), event)) {
       return see_other ? see_other(event) : Result<void>();
     }
     bool cut = false;
-    TRY_ASSIGN(std::uint64_t begin, moment(time_of(event, cut), file));
-    const Falls& falls = file.clocks[clock].falls;
-    const auto is_apart = [&] {
-      return clock == 0 && file.rows.contains(Row{event.process, event.thread});
-    };
+    const auto time = time_of(event, cut);
+    if (!time) return has_changed(file);
     const auto length = event.has_length() ? length_of(event, cut).value_or(0) : 0;
-    if (!falls.all.empty() && !is_apart()) begin += ahead(event, length, falls);
-    return see(event, clock, begin, length);
+    TRY_ASSIGN(const std::uint64_t begin, times.begin(row, *time, length));
+    return see(event, rows[row].clock, begin, length);
   };
   TRY_ASSIGN(FileFacts facts,
              for_each_event(file.path, others, file.max_unpacked, file.facts.survey));
-  if (facts.hash == file.facts.hash && facts.bytes == file.facts.bytes) return facts;
+  if (is_text_of(file, facts.bytes, facts.hash)) return facts;
   return has_changed(file);
 }
 
@@ -245,158 +419,132 @@ Result<void> unpack(const RankFile& file, const fs::path& to) {
   return writer.close();
 }
 
+namespace {
+
+/// True if the copy of a file has its bytes.
+bool stays(const RankFile& file, std::span<const ClockMap> maps) {
+  return std::ranges::all_of(maps, &ClockMap::is_identity) &&
+         std::ranges::all_of(file.clocks, [](const FileClock& clock) {
+           return clock.falls.all.empty();  // else later times count on
+         });
+}
+
+}  // namespace
+
 Result<void> write_file(const fs::path& to, const RankFile& file, std::span<const ClockMap> maps) {
-  const bool stays = std::ranges::all_of(maps, &ClockMap::is_identity) &&
-                     std::ranges::all_of(file.clocks, [](const FileClock& clock) {
-                       return clock.falls.all.empty();  // else later times count on
-                     });
-  if (stays) return duplicate_file(file.path, to);
+  if (stays(file, maps)) return duplicate_file(file.path, to);
   if (file.facts.survey != nullptr) return write_packets(to, file, maps);
-  constexpr std::size_t k_block = std::size_t{1} << 18;  // bytes written at once
   TRY_ASSIGN(json::TextWriter writer, json::TextWriter::create(to, file.facts.packing));
-  TRY_ASSIGN(TextCursor text, TextCursor::open(file.path, file.max_unpacked));
-  Mover<NearMap> mover(file, maps);
-  TimeIndex::Reader index(*file.times);
-  TimeIndex::Entry entry;
-  std::string out, rest;
-  while (index.next(entry)) {
-    StoredTimes before;
-    std::array<std::pair<std::size_t, std::size_t>, TimeIndex::k_kinds> pieces;  // begin, end
-    for (const TimeIndex::Place& place : entry.all()) {
-      while (text.position() < place.at) {
-        TRY_ASSIGN(const std::string_view bytes, text.take(place.at - text.position()));
-        if (bytes.empty()) return has_changed(file);
-        out += bytes;
-      }
-      TRY_ASSIGN(const std::string_view number, text.number());
-      const auto kind = static_cast<std::size_t>(place.kind);
-      bool cut = false;
-      const auto value = parse_time(number, cut);
-      if (!value) return has_changed(file);
-      before.of[kind] = *value;
-      before.has[kind] = true;
-      pieces[kind] = {out.size(), out.size() + number.size()};
-      out += number;
-    }
-    TRY_ASSIGN(const StoredTimes after, mover.moved(entry.row, before));
-    for (std::uint32_t p = entry.count; p-- > 0;) {
-      const auto kind = static_cast<std::size_t>(entry.places[p].kind);
-      const bool is_changed = after.of[kind] != before.of[kind];
-      if (!is_changed && (entry.places[p].kind != TimeIndex::Kind::issued || !after.has[kind])) {
-        continue;
-      }
-      const auto [begin, end] = pieces[kind];
-      rest.assign(out, end);
-      out.resize(begin);
-      json::append_decimal(out, after.of[kind], k_ns_per_us);
-      out += rest;
-    }
-    if (out.size() < k_block) continue;
-    TRY(writer.write(out));
+  TRY_ASSIGN(json::Window window,
+             json::Window::open(file.path, file.max_unpacked, json::Content::bytes));
+  TextCursor text(window);
+  Mover<NearMap> mover(file, file.times->rows, maps);
+  std::string out;
+  const auto flush = [&] {
+    Result<void> written = writer.write(out);
     out.clear();
-  }
-  for (std::string_view bytes = out;;) {
-    TRY(writer.write(bytes));
-    TRY_ASSIGN(bytes, text.take(k_block));
-    if (bytes.empty()) break;
-  }
-  if (!is_unchanged(file, text.window())) return has_changed(file);
+    return written;
+  };
+  TRY(append_moved(text, *file.times, file, mover, out, flush));
+  TRY(flush());
+  if (!is_unchanged(file, window)) return has_changed(file);
   return writer.close();
 }
 
 Result<CopyFacts> check_copy(const RankFile& file, const fs::path& copy,
                              std::span<const ClockMap> maps) {
-  TRY_ASSIGN(TextCursor text, TextCursor::open(file.path, file.max_unpacked));
-  TRY_ASSIGN(TextCursor other, TextCursor::open(copy, file.max_unpacked));
-  Mover<ClockMap> mover(file, maps);
-  TimeIndex::Reader index(*file.times);
-  TimeIndex::Entry entry;
-  CopyFacts facts;
-  const auto differs = [&](std::uint64_t at) -> Result<CopyFacts> {
-    for (std::string_view rest = "more"; !rest.empty();) {
-      TRY_ASSIGN(rest, text.take(~std::uint64_t{0}));
-    }
-    if (!is_unchanged(file, text.window())) return has_changed(file);
-    return fail(ErrorKind::output,
-                fmt::format("{} differs from the original at byte {}{}: it cannot be its copy; "
-                            "write to another disk",
-                            copy.string(), at,
-                            file.facts.packing == json::Packing::none ? "" : " of its text"));
-  };
-  std::uint64_t equal_until = 0;  // position in the copy
-  /// Compares the bytes up to a position of the original.
-  const auto are_equal = [&](std::uint64_t until) -> Result<bool> {
-    while (text.position() < until) {
-      TRY_ASSIGN(std::string_view bytes, text.take(until - text.position()));
-      if (bytes.empty()) break;
-      while (!bytes.empty()) {
-        TRY_ASSIGN(const std::string_view same, other.take(bytes.size()));
-        const auto first = std::ranges::mismatch(same, bytes).in1;
-        equal_until = other.position() - static_cast<std::uint64_t>(same.end() - first);
-        if (same.empty() || first != same.end()) return false;
-        bytes.remove_prefix(same.size());
-      }
-    }
-    return true;
-  };
-  while (index.next(entry)) {
-    StoredTimes before, after;
-    std::array<std::uint64_t, TimeIndex::k_kinds> begins{};  // in the copy
-    for (const TimeIndex::Place& place : entry.all()) {
-      TRY_ASSIGN(const bool equal, are_equal(place.at));
-      if (!equal) return differs(equal_until);
-      const auto kind = static_cast<std::size_t>(place.kind);
-      TRY_ASSIGN(const std::string_view number, text.number());
-      bool cut = false;
-      const auto value = parse_time(number, cut);
-      if (!value) return has_changed(file);
-      before.of[kind] = *value;
-      before.has[kind] = true;
-      begins[kind] = other.position();
-      TRY_ASSIGN(const std::string_view written, other.number());
-      cut = false;
-      const auto new_value = parse_time(written, cut);
-      if (!new_value) return differs(begins[kind]);
-      after.of[kind] = *new_value;
-      if (place.kind == TimeIndex::Kind::issued) continue;
-      facts.cut_times += cut ? 1 : 0;
-      facts.whole_us = facts.whole_us && written.find('.') == std::string_view::npos;
-    }
-    TRY_ASSIGN(const StoredTimes wanted, mover.moved(entry.row, before));
-    for (std::size_t kind = 0; kind < begins.size(); ++kind) {
-      if (wanted.of[kind] != after.of[kind]) return differs(begins[kind]);
-    }
-  }
-  TRY_ASSIGN(const bool equal, are_equal(~std::uint64_t{0}));
-  TRY_ASSIGN(const std::string_view more, other.take(1));
-  if (!equal) return differs(equal_until);
-  if (!more.empty()) return differs(other.position() - 1);
-  if (!is_unchanged(file, text.window())) return has_changed(file);
-  facts.bytes = other.window().total();
-  facts.hash = other.window().hash();
-  return facts;
+  TRY_ASSIGN(json::Window window,
+             json::Window::open(file.path, file.max_unpacked, json::Content::bytes));
+  TRY_ASSIGN(json::Window other, json::Window::open(copy, file.max_unpacked, json::Content::bytes));
+  TextCursor text(window), written(other);
+  Comparison comparison(file, file.times->rows, maps);
+  TRY_ASSIGN(const auto differs, comparison.difference(text, written, *file.times));
+  TRY_ASSIGN(const bool is_same,
+             differs ? holds_text_of(file, file.path) : is_unchanged(file, window));
+  if (!is_same) return has_changed(file);
+  if (differs) return no_copy(file, copy, *differs);
+  comparison.facts.bytes = other.total();
+  comparison.facts.hash = other.hash();
+  return comparison.facts;
 }
 
-Result<void> write_part(const fs::path& to, const RankFile& file, std::span<const ClockMap> maps) {
-  TRY_ASSIGN(const RankFile here, read_file(file.path, file.max_unpacked));
-  if (here.facts.hash != file.facts.hash || here.facts.bytes != file.facts.bytes ||
-      here.clocks.size() > file.clocks.size()) {
-    return has_changed(file);
+namespace {
+
+/// write_part() of a file of JSON.
+Result<void> write_json_part(const fs::path& to, const RankFile& file,
+                             std::span<const ClockMap> maps) {
+  TRY_ASSIGN(json::TextWriter writer, json::TextWriter::create(to, file.facts.packing));
+  TimeIndex times;  // of a piece
+  RowReader rows(file, times.rows);
+  Mover<NearMap> mover(file, times.rows, maps);
+  Comparison comparison(file, times.rows, maps);
+  std::string copy;  // of a piece
+  std::uint64_t read = 0, written = 0;
+  std::vector<std::pair<std::size_t, std::uint64_t>> pieces;  // sizes and hashes of copies
+  const auto see = [&](const EventText& event) -> Result<void> {
+    if (!event.has_time() || event.is_phase('M')) return {};
+    times.add(rows.number_of(event), event, issue_time_to_move(event));
+    return {};
+  };
+  const auto pass = [&](std::string_view text) -> Result<void> {
+    copy.clear();
+    TextCursor original(text, read), again = original;
+    TRY(append_moved(original, times, file, mover, copy, [] { return Result<void>(); }));
+    TextCursor moved(copy, written);
+    TRY_ASSIGN(const auto differs, comparison.difference(again, moved, times));
+    if (differs) return no_copy(file, to, *differs);
+    read += text.size();
+    written += copy.size();
+    times.clear();
+    if (file.facts.packing != json::Packing::none)
+      pieces.emplace_back(copy.size(), text_hash(copy));
+    return writer.write(copy);
+  };
+  TRY_ASSIGN(const FileFacts facts,
+             for_each_event(file.path, {.see = see, .pass = pass}, file.max_unpacked));
+  if (!is_text_of(file, facts.bytes, facts.hash)) return has_changed(file);
+  TRY(writer.close());
+  if (file.facts.packing == json::Packing::none) return {};
+  TRY_ASSIGN(json::TextReader reader, json::TextReader::open(to, file.max_unpacked));
+  pieces.emplace_back(0, text_hash({}));  // nothing follows
+  written = 0;
+  for (const auto& [size, hash] : pieces) {
+    copy.resize(std::max<std::size_t>(size, 1));
+    TRY_ASSIGN(const std::size_t found, reader.read({copy.data(), copy.size()}));
+    copy.resize(found);
+    if (found != size || text_hash(copy) != hash) return no_copy(file, to, written);
+    written += size;
   }
+  return {};
+}
+
+/// write_part(), where what a changed file holds may be taken for another error.
+Result<void> try_part(const fs::path& to, const RankFile& file, std::span<const ClockMap> maps) {
+  if (stays(file, maps)) {
+    TRY(duplicate_file(file.path, to));
+    TRY_ASSIGN(const bool is_same, holds_text_of(file, to));
+    return is_same ? Result<void>() : has_changed(file);
+  }
+  if (file.facts.survey == nullptr) return write_json_part(to, file, maps);
+  TRY_ASSIGN(const RankFile here, read_file(file.path, file.max_unpacked));
   RankFile known = file;
   known.facts.survey = here.facts.survey;
-  known.times = here.times;
-  TRY(write_file(to, known, maps));
-  if (known.times != nullptr) {
-    TRY(check_copy(known, to, maps));
-    return {};
-  }
+  TRY(write_packets(to, known, maps));
   TRY_ASSIGN(const RankFile written, read_file(to, file.max_unpacked));
   if (written.events == here.events && written.calls.size() == here.calls.size()) return {};
   return fail(ErrorKind::output,
               fmt::format("{} does not hold the events of {}, and was not kept; write to another "
                           "disk",
                           to.filename().string(), file.path.string()));
+}
+
+}  // namespace
+
+Result<void> write_part(const fs::path& to, const RankFile& file, std::span<const ClockMap> maps) {
+  Result<void> written = try_part(to, file, maps);
+  if (written || written.error().kind != ErrorKind::input) return written;
+  TRY_ASSIGN(const bool is_same, holds_text_of(file, file.path));
+  return is_same ? written : has_changed(file);
 }
 
 }  // namespace entrain::kineto

@@ -56,10 +56,10 @@ struct CopyFacts {
 Result<CopyFacts> check_copy(const RankFile& file, const std::filesystem::path& copy,
                              std::span<const ClockMap> maps);
 
-/// write_file() for a file that was summarised, with the maps that were fitted: reads it again, for
-/// the places of its times, writes it, and checks the copy. Errors: also ErrorKind::input for a
-/// file that has changed since it was summarised; ErrorKind::output if the new file is no such
-/// copy.
+/// write_file() for a file that was summarised, with the maps that were fitted. A file of JSON is
+/// parsed once: each piece of the copy is compared with the original, then written, and unpacked
+/// again if it is packed. Errors: also ErrorKind::input for a file that has changed
+/// since it was summarised; ErrorKind::output if the new file is no such copy.
 Result<void> write_part(const std::filesystem::path& to, const RankFile& file,
                         std::span<const ClockMap> maps);
 

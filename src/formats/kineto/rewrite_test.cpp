@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/file.hpp"
 #include "formats/json/document.hpp"
 #include "formats/kineto/kineto_testing.hpp"
 
@@ -63,6 +64,54 @@ TEST_F(Copies, of_events_in_many_blocks_are_whole) {
   copy(before + end);
   EXPECT_TRUE(json::load(to_)->text == after + end);
   EXPECT_EQ(error_after([](std::string&) {}), "");
+}
+
+/// Events in several blocks of a file.
+std::string many_events() {
+  std::string text = "[";
+  for (int i = 0; i < 20'000; ++i) {
+    text += fmt::format(R"({{"ph": "X", "ts": {}, "dur": 5, "args": {{"k": "{}"}}}}, )", i + 1,
+                        std::string(static_cast<std::size_t>(i % 61), 'z'));
+  }
+  return text + R"({"ph": "M", "name": "end"}])";
+}
+
+TEST_F(Copies, of_parts_are_those_of_whole_runs) {
+  const std::filesystem::path part = folder_ / "part.json";
+  for (const auto packing : {json::Packing::none, json::Packing::gzip}) {
+    for (const std::int64_t shift : {2'500, 0}) {
+      std::filesystem::remove(to_);
+      std::filesystem::remove(part);
+      maps_ = {ClockMap().shifted(shift)};
+      copy(many_events(), packing);
+      const auto written = write_part(part, file_, maps_);
+      ASSERT_TRUE(written) << written.error().message;
+      const auto bytes_of = [](const std::filesystem::path& path) {
+        return entrain::read_file(path, json::k_most_text).value();
+      };
+      EXPECT_TRUE(bytes_of(part) == bytes_of(to_));
+    }
+  }
+}
+
+TEST_F(Copies, of_parts_that_have_changed_are_refused) {
+  copy(many_events());
+  file_.was_summarised = true;
+  std::string text = many_events();
+  const auto change = [&](const std::string& old, const std::string& text_now) {
+    text.replace(text.find(old), old.size(), text_now);
+    std::filesystem::remove(files_.back());
+    EXPECT_TRUE(json::save(files_.back(), text, json::Packing::none));
+    std::filesystem::remove(to_);
+    return write_part(to_, file_, maps_).error().message;
+  };
+  const std::string changed =
+      files_.back().string() +
+      " has changed since it was summarised: summarise it, and fit the clocks of all parts again";
+  EXPECT_EQ(change("\"ts\": 19999,", "\"ts\": 29999,"), changed);
+  EXPECT_EQ(change("\"ts\": 1,", "\"ts\": -9,"), changed);  // before 1970
+  EXPECT_EQ(change("\"ts\": 7,", "\"ts\": \"\","), changed);
+  EXPECT_EQ(change("\"ts\": 8,", "\"ts\"; 8,"), changed);
 }
 
 std::string work_of(const char* category, int process, std::int64_t begin, int correlation) {

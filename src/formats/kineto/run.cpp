@@ -41,12 +41,6 @@ std::uint64_t hash_of(const EventText& event) {
   return hash;
 }
 
-/// Name of a thread: numbers as written, strings without quotes and escapes.
-std::string row_of(std::string_view thread) {
-  if (!thread.starts_with('"') || thread.size() < 2) return std::string(thread);
-  return json::unescaped(thread.substr(1, thread.size() - 2));
-}
-
 /// Offsets of two clocks for people, as in "3 offsets of their clocks (-0.1, 0, +0.1 s)".
 std::string offsets_text(const std::vector<std::int64_t>& offsets) {
   constexpr std::size_t k_most_named = 4;
@@ -142,7 +136,8 @@ void Run::add_devices(const RankFile& rank) {
   for (std::uint32_t c = 1; c < rank.clocks.size(); ++c) {
     const FileClock& device = rank.clocks[c];
     const std::uint32_t number = rank.numbers[c];
-    add_clock(rank, device, fmt::format("rank {} device {}", rank.rank, row_of(device.process)));
+    add_clock(rank, device,
+              fmt::format("rank {} device {}", rank.rank, shown_text(device.process)));
     for (const InnerEdge& edge : device.edges) {
       const EdgeList::End of_host{host, edge.host}, of_device{number, edge.device};
       edge.from_host ? list.add(of_host, of_device) : list.add(of_device, of_host);
@@ -210,7 +205,7 @@ void Run::note_falls(const RankFile& file) {
           "count "
           "on, as the order of records tells, by {:.6g} ms, to which the step that is named adds",
           file.path.filename().string(),
-          clock.process.empty() ? "" : fmt::format(" of device {}", row_of(clock.process)),
+          clock.process.empty() ? "" : fmt::format(" of device {}", shown_text(clock.process)),
           static_cast<double>(fall.from - fall.to) / 1e6, static_cast<double>(fall.ahead) / 1e6));
     }
   }
@@ -324,7 +319,7 @@ void Run::warn_of_origins() {
       warnings.push_back(fmt::format(
           "records of rank {} and of its device {} are of two clocks that count from different "
           "moments, {:.6g} s apart",
-          rank.rank, row_of(device.process),
+          rank.rank, shown_text(device.process),
           (static_cast<double>(host.first) - static_cast<double>(device.first)) / 1e9));
     }
   }
@@ -464,7 +459,7 @@ Result<void> Run::for_each_work(
                         if (!event.has_length()) return {};
                         const bool is_plain = event.name.find('\\') == std::string_view::npos;
                         const std::string unescaped = is_plain ? "" : json::unescaped(event.name);
-                        const std::string row = row_of(event.thread);
+                        const std::string row = shown_text(event.thread);
                         return see({.clock = files_[f].numbers[clock],
                                     .begin = begin,
                                     .end = begin + static_cast<std::uint64_t>(duration),
@@ -521,16 +516,23 @@ Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folde
     copies[f].whole_us = facts.whole_us;
     copies[f].facts.bytes = facts.bytes;
     copies[f].facts.hash = facts.hash;
-    move_times(copies[f], own);
     return {};
   }));
-  auto run = std::make_unique<Run>(std::move(copies), threads_);
+  return moved(std::move(copies), maps);
+}
+
+std::unique_ptr<Run> Run::moved(std::vector<RankFile> written,
+                                std::span<const ClockMap> maps) const {
+  auto run = std::make_unique<Run>(std::move(written), threads_, place_);
   run->ranks_ = ranks_;
+  for (RankFile& file : run->files_) move_times(file, maps_of(file, maps));
   for (RankFile& rank : run->ranks_) {
     move_times(rank, maps_of(rank, maps));
-    rank.whole_us = std::ranges::all_of(run->files_, [&](const RankFile& file) {
+    const auto is_whole = [&](const RankFile& file) {
       return rank.rank < file.rank || rank.rank >= file.rank + file.parts || file.whole_us;
-    });
+    };
+    rank.whole_us = (rank.whole_us || place_ == Place::here) &&  // then its files were read
+                    std::ranges::all_of(run->files_, is_whole);
   }
   run->set_aside = set_aside;
   run->take(match_calls(run->ranks_));

@@ -64,11 +64,9 @@ class Run : public formats::Recording {
       return write_one(folder / files_[f].path.filename(), files_[f], maps_of(files_[f], maps));
     });
   }
-  /// A file of the run; null for one that holds nothing and was left out.
-  [[nodiscard]] const RankFile* file_named(const std::filesystem::path& name) const {
-    const auto at = std::ranges::find_if(
-        files_, [&](const RankFile& file) { return file.path.filename() == name; });
-    return at != files_.end() ? &*at : nullptr;
+  /// The run as its files hold it once they are written with these maps.
+  [[nodiscard]] std::unique_ptr<Run> moved(std::span<const ClockMap> maps) const {
+    return moved(files_, maps);
   }
   void pack_fitted(parts::FieldWriter& fields) const override {
     std::vector<RankFile> known = files_;
@@ -109,6 +107,9 @@ class Run : public formats::Recording {
       const std::function<Result<void>(const formats::Work&)>& see) const override;
 
  private:
+  /// `written`: the files, with what is known of them besides the moved times.
+  [[nodiscard]] std::unique_ptr<Run> moved(std::vector<RankFile> written,
+                                           std::span<const ClockMap> maps) const;
   /// Fails if this cannot be a copy of another recording.
   [[nodiscard]] Result<void> check_copy_of(const Run& original) const;
   /// Reads copies like any other files.

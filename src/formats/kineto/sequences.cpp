@@ -155,10 +155,7 @@ bool alike(const Call& a, const Call& b) {
 
 AlignmentResult align_sequences(const Sequence& a, const Sequence& b) {
   AlignmentResult result;
-  const Candidates candidates = candidates_between(a, b);
-  result.has_strong_candidate =
-      std::any_of(candidates.found.begin(), candidates.found.end(), is_strong);
-  choose(a, b, candidates, result);
+  choose(a, b, candidates_between(a, b), result);
   if (!result.alignment) return result;
   refine(a, b, *result.alignment);
   const auto& partners = result.alignment->partner;

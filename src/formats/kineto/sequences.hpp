@@ -57,8 +57,8 @@ struct Alignment {
 /// Result of align_sequences().
 struct AlignmentResult {
   std::optional<Alignment> alignment;  ///< the only plausible one
-  bool has_strong_candidate = false;   ///< even if none could be chosen
   /// Offsets at which the calls fit, ns, the best one first: several are as good as each other.
+  /// Empty: there is no strong candidate.
   std::vector<std::int64_t> offsets{};
 };
 

@@ -53,9 +53,8 @@ struct Outcome {
 };
 
 Outcome align_ranks(const TestRank& a, const TestRank& b) {
-  const auto [alignment, has_strong_candidate, offsets] =
-      align_sequences(a.sequence(), b.sequence());
-  Outcome outcome{.possible = has_strong_candidate, .offsets = offsets};
+  const auto [alignment, offsets] = align_sequences(a.sequence(), b.sequence());
+  Outcome outcome{.possible = !offsets.empty(), .offsets = offsets};
   if (!alignment) return outcome;
   for (std::size_t i = 0; i < a.truth.size(); ++i) {
     const std::uint32_t partner = alignment->partner[i];

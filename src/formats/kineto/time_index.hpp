@@ -35,6 +35,11 @@ class TimeIndex {
 
   /// Takes the next event of a text. `issued`: issue_time_of() it.
   void add(std::uint32_t row, const EventText& event, std::string_view issued);
+  /// Forgets all events.
+  void clear() {
+    bytes_.clear();
+    last_ = 0;
+  }
 
   /// Goes through all events in order.
   class Reader {

@@ -12,6 +12,7 @@
 #include "base/edge_list.hpp"
 #include "formats/kineto/describe.hpp"
 #include "formats/kineto/rewrite.hpp"
+#include "match/extremes.hpp"
 
 namespace entrain::kineto {
 namespace {
@@ -24,22 +25,15 @@ std::int64_t earlier_by(std::uint64_t effect, std::uint64_t cause) {
 /// The largest violation of the edges of an instance: of all pairs of a begin and an end of another
 /// clock. 0: none is violated.
 std::int64_t violation_of(const CollectiveInstance& one, std::span<const InstanceMember> all) {
-  const auto begins = all.subspan(one.first, one.begins);
-  const InstanceMember* latest = nullptr;
-  const InstanceMember* other = nullptr;  // the latest one of another clock
-  for (const InstanceMember& begin : begins) {
-    if (latest == nullptr || begin.time > latest->time) {
-      if (latest != nullptr && latest->clock != begin.clock) other = latest;
-      latest = &begin;
-    } else if (begin.clock != latest->clock && (other == nullptr || begin.time > other->time)) {
-      other = &begin;
-    }
+  match::LargestTwo latest;
+  for (const InstanceMember& begin : all.subspan(one.first, one.begins)) {
+    latest.add(static_cast<std::int64_t>(begin.time), begin.clock);
   }
   std::int64_t most = 0;
   for (const InstanceMember& end : all.subspan(one.first + one.begins, one.ends)) {
-    const InstanceMember* const begin =
-        latest != nullptr && latest->clock == end.clock ? other : latest;
-    if (begin != nullptr) most = std::max(most, earlier_by(end.time, begin->time));
+    const std::int64_t begin = latest.without(end.clock);
+    if (begin != match::k_no_demand)
+      most = std::max(most, earlier_by(end.time, static_cast<std::uint64_t>(begin)));
   }
   return most;
 }

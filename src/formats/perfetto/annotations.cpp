@@ -27,10 +27,7 @@ void add_number(Number number, std::string& to) {
   to.append(text.data(), text.size());
 }
 
-void add_double(std::uint64_t bits, std::string& to) {
-  double number = 0;
-  static_assert(sizeof number == sizeof bits);
-  __builtin_memcpy(&number, &bits, sizeof number);
+void add_double(double number, std::string& to) {
   if (!std::isfinite(number)) {
     to += "null";
     return;
@@ -138,7 +135,7 @@ class AnnotationText {
           add_number(value.integer(), to_);
           break;
         case NoteField::double_value:
-          add_double(value.number, to_);
+          add_double(value.real(), to_);
           break;
         case NoteField::string_value:
           add_string(value.bytes, to_);

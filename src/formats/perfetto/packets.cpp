@@ -25,64 +25,39 @@ struct PieceHead {
   std::uint64_t size = 0, body_at = 0;  ///< bytes from the begin of the piece
 };
 
-/// Reads a varint from the front of a text; false if the text ends in it, or it is none.
-bool take_varint(std::string_view text, std::uint64_t& at, std::uint64_t& value,
-                 PieceHead::State& state) {
-  const char* begin = text.data() + at;
-  try {
-    value = protozero::decode_varint(&begin, text.data() + text.size());
-  } catch (const protozero::end_of_buffer_exception&) {
-    state = PieceHead::State::cut;
-    return false;
-  } catch (const protozero::exception&) {
-    state = PieceHead::State::damaged;
-    return false;
-  }
-  at = static_cast<std::uint64_t>(begin - text.data());
-  return true;
-}
-
 PieceHead head_of(std::string_view text) {
   PieceHead head;
-  // Nearly all pieces are packets with a length of two bytes at most.
-  constexpr std::uint64_t k_more = 0x80;
-  for (std::uint64_t width = 1; width < 3 && text.size() > width + 1; ++width) {
-    const auto byte = [&](std::uint64_t i) -> std::uint64_t {
-      return static_cast<unsigned char>(text[i]);
-    };
-    if (byte(0) != k_packet_tag) break;
-    if ((byte(width) & k_more) != 0) continue;
-    const std::uint64_t size = width == 1 ? byte(1) : (byte(1) & ~k_more) | byte(2) << 7;
-    head.tag = k_packet_tag;
-    head.body_at = width + 1;
-    head.size = head.body_at + size;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  try {
+    std::uint64_t size = 0;
+    head.tag = take_varint(at, end);
+    head.state = PieceHead::State::damaged;
+    if (head.tag >> 3 == 0) return head;
+    switch (static_cast<protozero::pbf_wire_type>(head.tag & 7)) {
+      case protozero::pbf_wire_type::varint:
+        take_varint(at, end);
+        break;
+      case protozero::pbf_wire_type::fixed64:
+        size = sizeof(std::uint64_t);
+        break;
+      case protozero::pbf_wire_type::fixed32:
+        size = sizeof(std::uint32_t);
+        break;
+      case protozero::pbf_wire_type::length_delimited:
+        size = take_varint(at, end);
+        break;
+      default:
+        return head;
+    }
+    head.body_at = static_cast<std::uint64_t>(at - text.data());
+    head.size = size > Packets::k_most_packet ? size : head.body_at + size;
     head.state = head.size <= text.size() ? PieceHead::State::whole : PieceHead::State::cut;
-    return head;
+  } catch (const protozero::end_of_buffer_exception&) {
+    head.state = PieceHead::State::cut;
+  } catch (const protozero::exception&) {
+    head.state = PieceHead::State::damaged;
   }
-  std::uint64_t at = 0, value = 0;
-  if (!take_varint(text, at, head.tag, head.state)) return head;
-  head.state = PieceHead::State::damaged;
-  if (head.tag >> 3 == 0) return head;
-  switch (static_cast<protozero::pbf_wire_type>(head.tag & 7)) {
-    case protozero::pbf_wire_type::varint:
-      if (!take_varint(text, at, value, head.state)) return head;
-      value = 0;
-      break;
-    case protozero::pbf_wire_type::fixed64:
-      value = sizeof(std::uint64_t);
-      break;
-    case protozero::pbf_wire_type::fixed32:
-      value = sizeof(std::uint32_t);
-      break;
-    case protozero::pbf_wire_type::length_delimited:
-      if (!take_varint(text, at, value, head.state)) return head;
-      break;
-    default:
-      return head;
-  }
-  head.body_at = at;
-  head.size = value > Packets::k_most_packet ? value : at + value;
-  head.state = head.size <= text.size() ? PieceHead::State::whole : PieceHead::State::cut;
   return head;
 }
 

@@ -7,9 +7,7 @@ namespace entrain::perfetto {
 namespace {
 
 std::size_t width_of(std::uint64_t number) {
-  std::size_t width = 1;
-  while ((number >>= 7) != 0) ++width;
-  return width;
+  return static_cast<std::size_t>(protozero::length_of_varint(number));
 }
 
 /// Adds a varint of this width, which holds the number.

@@ -17,63 +17,10 @@ struct SliceEdge {
   bool begins = false;
 };
 
-/// As many of all tracks are kept while it is not known which tracks are not in order: 128 MiB.
-constexpr std::size_t k_most_edges = std::size_t{1} << 23;
-
-/// Collects the begins and ends of slices of tracks.
-class SliceEdges {
- public:
-  explicit SliceEdges(std::filesystem::path path) : path_(std::move(path)) {}
-
-  Result<void> add(const SliceEdge& edge) {
-    if (all_.size() == all_.capacity()) {
-      TRY(check_memory_room(path_, 2 * all_.size() * sizeof(SliceEdge)));
-    }
-    all_.push_back(edge);
-    return {};
-  }
-  [[nodiscard]] std::size_t size() const { return all_.size(); }
-
-  /// Finds the ends of the slices on tracks that are not in order, paired as viewers do: in order
-  /// of time, and of the file where times are equal.
-  void pair(Survey& survey) {
-    const Tracks& tracks = survey.tracks;
-    std::erase_if(all_, [&](const SliceEdge& edge) { return !tracks[edge.track].is_disordered; });
-    std::vector<std::uint32_t> order(all_.size()), slices(all_.size());
-    std::uint32_t count = 0;
-    for (std::uint32_t i = 0; i < all_.size(); ++i) {
-      order[i] = i;
-      slices[i] = count;
-      count += all_[i].begins ? 1 : 0;
-    }
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return std::tie(all_[a].track, all_[a].time) < std::tie(all_[b].track, all_[b].time);
-    });
-    std::vector<std::int64_t>& ends = survey.ends;
-    ends.assign(count, Survey::k_no_end);
-    std::vector<std::uint32_t> open;
-    for (std::size_t k = 0; k < order.size(); ++k) {
-      const SliceEdge& edge = all_[order[k]];
-      if (k > 0 && all_[order[k - 1]].track != edge.track) open.clear();
-      if (edge.begins) {
-        open.push_back(slices[order[k]]);
-      } else if (open.empty()) {
-        ++survey.lone_ends;
-      } else {
-        ends[open.back()] = edge.time;
-        open.pop_back();
-      }
-    }
-  }
-
- private:
-  std::filesystem::path path_;
-  std::vector<SliceEdge> all_;
-};
-
-/// Collects those of the tracks that are not in order, where all would be too many.
-Result<void> collect_disordered(const std::filesystem::path& path, std::uint64_t max_unpacked,
-                                const Tracks& tracks, SliceEdges& edges) {
+/// The begins and ends of the slices on tracks that are not in order of time, as in the file.
+Result<std::vector<SliceEdge>> disordered_edges(const std::filesystem::path& path,
+                                                std::uint64_t max_unpacked, const Tracks& tracks) {
+  std::vector<SliceEdge> edges;
   State state(path, false);
   const auto see = [&](const Step& step) -> Result<void> {
     if (!step.time || !step.packet.is_event()) return {};
@@ -81,10 +28,44 @@ Result<void> collect_disordered(const std::filesystem::path& path, std::uint64_t
     if (head.phase != 'B' && head.phase != 'E') return {};
     const std::uint32_t track = tracks.find({head.track, step.packet.machine});
     if (track == Tracks::k_none || !tracks[track].is_disordered) return {};
-    return edges.add({*step.time, track, head.phase == 'B'});
+    if (edges.size() == edges.capacity()) {
+      TRY(check_memory_room(path, 2 * edges.size() * sizeof(SliceEdge)));
+    }
+    edges.push_back({*step.time, track, head.phase == 'B'});
+    return {};
   };
   TRY(walk(path, max_unpacked, state, see));
-  return {};
+  return edges;
+}
+
+/// Finds the ends of slices, paired as viewers do: in order of time, and of the file where times
+/// are equal.
+void pair(const std::vector<SliceEdge>& all, Survey& survey) {
+  std::vector<std::uint32_t> order(all.size()), slices(all.size());
+  std::uint32_t count = 0;
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    order[i] = i;
+    slices[i] = count;
+    count += all[i].begins ? 1 : 0;
+  }
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::tie(all[a].track, all[a].time) < std::tie(all[b].track, all[b].time);
+  });
+  std::vector<std::int64_t>& ends = survey.ends;
+  ends.assign(count, Survey::k_no_end);
+  std::vector<std::uint32_t> open;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const SliceEdge& edge = all[order[k]];
+    if (k > 0 && all[order[k - 1]].track != edge.track) open.clear();
+    if (edge.begins) {
+      open.push_back(slices[order[k]]);
+    } else if (open.empty()) {
+      ++survey.lone_ends;
+    } else {
+      ends[open.back()] = edge.time;
+      open.pop_back();
+    }
+  }
 }
 
 }  // namespace
@@ -139,7 +120,6 @@ Result<std::shared_ptr<Survey>> survey(const std::filesystem::path& path,
   auto result = std::make_shared<Survey>();
   Tracks& tracks = result->tracks;
   State state(path, false);
-  SliceEdges edges(path);
   bool is_disordered = false;
   std::uint32_t last = Tracks::k_none;
   const auto number = [&](const TrackKey& key) {
@@ -157,7 +137,6 @@ Result<std::shared_ptr<Survey>> survey(const std::filesystem::path& path,
       if (head.phase == 'B' || head.phase == 'E') {
         is_disordered |= track.is_disordered |= *step.time < track.latest;
         track.latest = *step.time;
-        if (edges.size() < k_most_edges) TRY(edges.add({*step.time, own, head.phase == 'B'}));
       }
     }
     if (step.time && packet.is_stage()) {
@@ -168,11 +147,8 @@ Result<std::shared_ptr<Survey>> survey(const std::filesystem::path& path,
   TRY(walk(path, max_unpacked, state, see));
   result->is_complete = true;
   if (!is_disordered) return result;
-  if (edges.size() == k_most_edges) {
-    edges = SliceEdges(path);
-    TRY(collect_disordered(path, max_unpacked, tracks, edges));
-  }
-  edges.pair(*result);
+  TRY_ASSIGN(const std::vector<SliceEdge> edges, disordered_edges(path, max_unpacked, tracks));
+  pair(edges, *result);
   return result;
 }
 

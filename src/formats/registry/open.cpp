@@ -94,15 +94,21 @@ tl::unexpected<Error> of_two_kinds(const fs::path& one, const fs::path& other) {
                   one.string(), other.string()));
 }
 
+/// The OTF2 anchors in a folder, as far as it can be read.
+std::vector<fs::path> anchors_in(const fs::path& folder) {
+  std::vector<fs::path> anchors;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (otf2::is_anchor(it->path())) anchors.push_back(it->path());
+  }
+  return anchors;
+}
+
 /// True for a folder of CTF traces. A folder with an OTF2 anchor is an archive whatever else is in
 /// it.
 bool holds_ctf(const fs::path& path) {
   std::error_code error;
-  if (!fs::is_directory(path, error)) return false;
-  for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
-    if (otf2::is_anchor(it->path())) return false;
-  }
-  return ctf::holds_traces(path);
+  return fs::is_directory(path, error) && anchors_in(path).empty() && ctf::holds_traces(path);
 }
 
 /// The files of a path, without those of a folder that hold something else; a note names these. If
@@ -511,13 +517,9 @@ void add_inputs(Inputs& inputs, const fs::path& path) {
     if (is_folder) inputs.add_folder(path);
     for (const fs::path& file : *files) inputs.add_file(file);
   } else if (is_folder) {
-    bool is_archive = false;
-    for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
-      if (!otf2::is_anchor(it->path())) continue;
-      otf2::add_inputs(inputs, it->path());
-      is_archive = true;
-    }
-    is_archive ? inputs.add_home(path) : inputs.add_folder(path);  // a folder of CTF traces
+    const std::vector<fs::path> anchors = anchors_in(path);
+    for (const fs::path& anchor : anchors) otf2::add_inputs(inputs, anchor);
+    anchors.empty() ? inputs.add_folder(path) : inputs.add_home(path);  // a folder of CTF traces
   } else if (otf2::is_anchor(path)) {
     otf2::add_inputs(inputs, path);
   } else {

@@ -55,7 +55,7 @@ std::unique_ptr<Parts> no_parts(DocumentKind kind) {
 
 struct Summaries {
   std::unique_ptr<Parts> parts;
-  std::vector<fs::path> summary_of;  ///< of each file
+  std::vector<fs::path> summary_of{};  ///< of each file
 };
 
 Result<Summaries> read_summaries(const Paths& paths) {
@@ -84,7 +84,10 @@ Result<Summaries> read_summaries(const Paths& paths) {
 /// The run as its files will hold it.
 Result<std::unique_ptr<Recording>> moved_run(const Recording& original, const Paths& summaries,
                                              std::span<const ClockMap> maps, unsigned threads) {
-  TRY_ASSIGN(const Summaries all, read_summaries(summaries));
+  Summaries all{.parts = kineto::no_parts()};  // a training run holds what its files do
+  if (original.holds == DocumentKind::spans) {
+    TRY_ASSIGN(all, read_summaries(summaries));
+  }
   return all.parts->join_moved(original, maps, threads);
 }
 
