@@ -44,8 +44,9 @@ class ClockSearch {
       price_[e] = edges[e].is_link  ? EdgePrices::link
                   : edges[e].is_end ? EdgePrices::end
                                     : EdgePrices::begin;
-      hosts_[edges[e].cause].edges.push_back(e);
-      hosts_[edges[e].effect].edges.push_back(e);
+      for (const std::uint32_t host : {edges[e].cause, edges[e].effect}) {
+        hosts_[host].bounds.push_back(bound_of(host, e));
+      }
     }
   }
 
@@ -87,7 +88,10 @@ class ClockSearch {
     for (std::uint32_t e = 0; e < edges_.size(); ++e) {
       if (price_[e] > 0 && edges_[e].is_end) price_[e] = prices[operation_of(e)];
     }
-    for (Host& host : hosts_) host.is_fitted = false;
+    for (Host& host : hosts_) {
+      for (Bound& bound : host.bounds) bound.price = price_[bound.edge];
+      host.is_fitted = false;
+    }
   }
 
   /// True if an edge has an end at a time that a clock shows twice, since it was set back.
@@ -111,10 +115,11 @@ class ClockSearch {
  private:
   /// The likely clock of a host given all others, until the next fit of one of these.
   struct Host {
-    std::vector<std::uint32_t> edges;  ///< positions of edges; see bounds_of()
-    std::int32_t own_bits = 0;         ///< price of the clock that it has, without edges
-    bool is_fitted = false;            ///< `gain` is known, and if it is positive the others, too
-    std::int32_t gain = 0;             ///< bits by which the likely clock is cheaper
+    BigVector<Bound> bounds;    ///< that its edges set; in order of their times once it is fitted
+    bool is_current = true;     ///< the times of other clocks are as in `bounds`
+    std::int32_t own_bits = 0;  ///< price of the clock that it has, without edges
+    bool is_fitted = false;     ///< `gain` is known, and if it is positive the others, too
+    std::int32_t gain = 0;      ///< bits by which the likely clock is cheaper
     LikelyClock likely;
     std::vector<std::size_t> twice;  ///< positions there of stamps that are shown twice
   };
@@ -123,9 +128,10 @@ class ClockSearch {
     return static_cast<std::int64_t>(stamp) + offset;
   }
   [[nodiscard]] std::int32_t bits_of_edges(const Host& host) const {
-    return std::accumulate(
-        host.edges.begin(), host.edges.end(), 0,
-        [&](std::int32_t sum, std::uint32_t e) { return sum + (is_broken(e) ? price_[e] : 0); });
+    return std::accumulate(host.bounds.begin(), host.bounds.end(), 0,
+                           [&](std::int32_t sum, const Bound& bound) {
+                             return sum + (is_broken(bound.edge) ? price_[bound.edge] : 0);
+                           });
   }
   std::int64_t& own_offset(std::uint32_t host, std::uint32_t e) {
     return edges_[e].cause == host ? cause_offset_[e] : effect_offset_[e];
@@ -138,33 +144,28 @@ class ClockSearch {
     return edges_[e].cause == host ? time(edges_[e].effect_time, effect_offset_[e])
                                    : time(edges_[e].cause_time, cause_offset_[e]);
   }
-  /// The bounds that its edges set to a clock, and brings both in order of the times of the others.
-  [[nodiscard]] std::vector<Bound> bounds_of(std::uint32_t host) {
-    std::vector<std::uint32_t>& edges = hosts_[host].edges;
-    std::vector<std::pair<std::int64_t, std::uint32_t>> order;
-    order.reserve(edges.size());
-    for (const std::uint32_t e : edges) order.emplace_back(other_time(host, e), e);
-    if (!std::ranges::is_sorted(order)) std::ranges::sort(order);
-    std::vector<Bound> bounds;
-    bounds.reserve(edges.size());
-    edges.clear();
-    for (const auto& [other, e] : order) {
-      const std::int64_t offset = other - time(own_stamp(host, e), 0);
-      bounds.push_back({.time = other,
-                        .offset = std::clamp(offset, -k_most_offset, k_most_offset),
-                        .is_upper = edges_[e].cause == host,
-                        .price = price_[e]});
-      edges.push_back(e);
-    }
-    return bounds;
+  /// The bound that an edge sets to a clock.
+  [[nodiscard]] Bound bound_of(std::uint32_t host, std::uint32_t e) const {
+    const std::int64_t other = other_time(host, e);
+    const std::int64_t offset = other - time(own_stamp(host, e), 0);
+    return {.time = other,
+            .offset = std::clamp(offset, -k_most_offset, k_most_offset),
+            .is_upper = edges_[e].cause == host,
+            .price = price_[e],
+            .edge = e};
+  }
+  [[nodiscard]] static std::int32_t bits_if_right(const Host& host) {
+    return std::accumulate(host.bounds.begin(), host.bounds.end(), 0,
+                           [](std::int32_t sum, const Bound& bound) {
+                             return sum + (holds(bound, 0) ? 0 : bound.price);
+                           });
   }
   /// Gives stamps that a clock shows twice the offsets that they have later, since a map of its
   /// times can give only one. Returns the positions of their bounds.
   [[nodiscard]] std::vector<std::size_t> take_later_offsets(std::uint32_t host,
-                                                            std::span<const Bound> bounds,
                                                             LikelyClock& clock) const {
     std::vector<std::size_t> twice;
-    const std::vector<std::uint32_t>& edges = hosts_[host].edges;
+    const BigVector<Bound>& bounds = hosts_[host].bounds;
     if (clock.bits < ClockPrices::step) return twice;
     const auto broken = [&](std::size_t i) {
       return holds(bounds[i], clock.offsets[i]) ? 0 : bounds[i].price;
@@ -178,11 +179,11 @@ class ClockSearch {
     if (jumps.empty()) return twice;
     std::vector<std::uint64_t> least(bounds.size() + 1, ~std::uint64_t{0});  // stamp from here on
     for (std::size_t i = bounds.size(); i-- > 0;) {
-      least[i] = std::min(least[i + 1], own_stamp(host, edges[i]));
+      least[i] = std::min(least[i + 1], own_stamp(host, bounds[i].edge));
     }
     for (std::size_t j = 0; j < bounds.size(); ++j) {
       // `least` never falls: the last jump that shows this stamp again.
-      const auto after = std::ranges::upper_bound(jumps, own_stamp(host, edges[j]), {},
+      const auto after = std::ranges::upper_bound(jumps, own_stamp(host, bounds[j].edge), {},
                                                   [&](std::size_t i) { return least[i]; });
       if (after == jumps.begin() || *std::prev(after) <= j) continue;
       clock.bits -= broken(j);
@@ -199,15 +200,17 @@ class ClockSearch {
     if (host.is_fitted) return host.gain;
     host.is_fitted = true;
     host.gain = 0;
-    const std::int32_t bits = host.own_bits + bits_of_edges(host);
+    if (!std::exchange(host.is_current, true)) {
+      for (Bound& bound : host.bounds) bound = bound_of(number, bound.edge);
+    }
+    const bool is_right = host.own_bits == 0;
+    const std::int32_t bits = is_right ? bits_if_right(host) : host.own_bits + bits_of_edges(host);
     if (bits == 0) return 0;
-    const std::vector<Bound> bounds = bounds_of(number);
-    std::vector<std::uint64_t> stamps;
-    stamps.reserve(bounds.size());
-    for (const std::uint32_t e : host.edges) stamps.push_back(own_stamp(number, e));
-    if (host.own_bits == 0 && is_right_for_certain(bounds, stamps)) return 0;
-    host.likely = finder_.find(bounds);
-    host.twice = take_later_offsets(number, bounds, host.likely);
+    const auto place = [](const Bound& bound) { return std::pair(bound.time, bound.edge); };
+    if (!std::ranges::is_sorted(host.bounds, {}, place)) std::ranges::sort(host.bounds, {}, place);
+    if (is_right && finder_.is_right(host.bounds)) return 0;
+    host.likely = finder_.find(host.bounds);
+    host.twice = take_later_offsets(number, host.likely);
     host.gain = bits - host.likely.bits;
     if (host.gain <= 0) host.likely = {};
     return host.gain;
@@ -216,17 +219,18 @@ class ClockSearch {
   void take(std::uint32_t number) {
     if (gain_of(number) <= 0) return;
     Host& host = hosts_[number];
-    for (std::size_t i = 0; i < host.edges.size(); ++i) {
-      const std::uint32_t e = host.edges[i];
+    for (std::size_t i = 0; i < host.bounds.size(); ++i) {
+      const std::uint32_t e = host.bounds[i].edge;
       std::int64_t& offset = own_offset(number, e);
       if (offset != host.likely.offsets[i]) {
-        hosts_[edges_[e].cause == number ? edges_[e].effect : edges_[e].cause].is_fitted = false;
+        Host& other = hosts_[edges_[e].cause == number ? edges_[e].effect : edges_[e].cause];
+        other.is_fitted = other.is_current = false;
       }
       offset = host.likely.offsets[i];
       shown_twice_[e] &= ~side_of(number, e);
     }
     for (const std::size_t i : host.twice) {
-      shown_twice_[host.edges[i]] |= side_of(number, host.edges[i]);
+      shown_twice_[host.bounds[i].edge] |= side_of(number, host.bounds[i].edge);
     }
     host.own_bits = host.likely.bits - bits_of_edges(host);
     host.gain = 0;
@@ -248,7 +252,7 @@ class ClockSearch {
 };
 
 /// Rejects the ends that do not hold, and all of operations of which most do not.
-RejectedEnds reject(const Spans& spans, const ClockSearch& clocks, std::vector<Edge>& edges) {
+RejectedEnds reject(const Spans& spans, const ClockSearch& clocks, BigVector<Edge>& edges) {
   RejectedEnds rejected;
   const Operations operations = clocks.operations();
   for (std::uint32_t e = 0; e < edges.size(); ++e) {
@@ -279,7 +283,7 @@ RejectedEnds reject(const Spans& spans, const ClockSearch& clocks, std::vector<E
 
 }  // namespace
 
-RejectedEnds mark_unreliable_ends(const Spans& spans, std::size_t hosts, std::vector<Edge>& edges) {
+RejectedEnds mark_unreliable_ends(const Spans& spans, std::size_t hosts, BigVector<Edge>& edges) {
   ClockSearch clocks(spans, hosts, edges);
   clocks.fit();
   const Operations before = clocks.operations();

@@ -41,7 +41,7 @@ class UnreliableEnds : public testing::Test {
   }
 
   Spans spans_;
-  std::vector<Edge> edges_;
+  BigVector<Edge> edges_;
 };
 
 TEST_F(UnreliableEnds, an_end_just_after_the_client_timed_out_is_rejected) {
