@@ -274,6 +274,7 @@ Target target_of(const std::string& name) {
   if (name == "perfetto_run") return perfetto_run;
   if (name == "spans") return spans;
   if (name == "paraver_trace") return paraver_trace;
+  if (name == "ctf_traces") return ctf_traces;
   if (name == "part_files") return part_files;
   if (name == "net_json") return net_json;
   if (name == "net_dot") return net_dot;

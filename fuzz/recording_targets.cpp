@@ -13,6 +13,7 @@
 #include <entrain/parts.hpp>
 
 #include "base/temp_folder_testing.hpp"
+#include "formats/ctf/ctf.hpp"
 #include "formats/kineto/kineto.hpp"
 #include "formats/paraver/recording.hpp"
 #include "formats/parts/part_file.hpp"
@@ -108,7 +109,9 @@ std::vector<ClockMap> other_clocks(std::size_t clocks) {
 void expect_moved(const Recording& before, const Recording& after,
                   const std::vector<ClockMap>& maps, const Format& format) {
   const auto times = before.event_times(), written = after.event_times();
-  if (!times || !written) return finding("times that were read cannot be read again");
+  for (const auto* const one : {&times, &written}) {
+    if (!*one) finding("times that were read cannot be read again: " + one->error().message);
+  }
   for (std::size_t c = 0; c < maps.size(); ++c) {
     const auto &own = times->of_clock[c], &moved = written->of_clock[c];
     if (own.size() != moved.size()) finding("times were lost");
@@ -178,30 +181,41 @@ StampRange range_of(const Recording& recording) {
   return range;
 }
 
+/// The pieces of an input between k_cut; no more than a target has files for.
+std::vector<Input> pieces_of(Input input) {
+  constexpr std::size_t k_cut_size = sizeof k_cut - 1;
+  constexpr std::size_t k_most_files = 4;
+  std::vector<Input> pieces;
+  while (pieces.size() < k_most_files) {
+    const auto cut = std::search(input.begin(), input.end(), k_cut, k_cut + k_cut_size);
+    pieces.emplace_back(input.begin(), cut);
+    if (cut == input.end()) break;
+    input = input.subspan(static_cast<std::size_t>(cut - input.begin()) + k_cut_size);
+  }
+  return pieces;
+}
+
+bool may_be_corrected(const StampRange& range) {
+  return range.last - std::min(range.first, range.last) < k_widest;
+}
+
 /// Input: one or more files, separated by k_cut.
 void recording(Input input, const Format& format) {
   static const TempFolder folder;
   const fs::path in = folder / "in";
   fs::remove_all(in);
   fs::create_directory(in);
-  constexpr std::size_t k_cut_size = sizeof k_cut - 1;
-  constexpr int k_most_files = 4;
   std::vector<fs::path> files;
-  for (int f = 0; f < k_most_files; ++f) {
-    const auto cut = std::search(input.begin(), input.end(), k_cut, k_cut + k_cut_size);
-    files.push_back(in / (std::to_string(f) + format.ending));
-    Scratch::write(files.back(), {input.begin(), cut});
-    if (cut == input.end()) break;
-    input = input.subspan(static_cast<std::size_t>(cut - input.begin()) + k_cut_size);
+  for (const Input piece : pieces_of(input)) {
+    files.push_back(in / (std::to_string(files.size()) + format.ending));
+    Scratch::write(files.back(), piece);
   }
   const auto read = format.read(files, 1, 0);
   if (!read) return expect_good(read.error());
   const StampRange range = range_of(**read);
   if (range.last >= k_last) return;
   write_and_read_back(**read, folder / "out", format);
-  if (range.last - std::min(range.first, range.last) < k_widest) {
-    check_and_correct(in, folder / "out");
-  }
+  if (may_be_corrected(range)) check_and_correct(in, folder / "out");
 }
 
 }  // namespace
@@ -264,7 +278,7 @@ class Steps {
   TempFolder folder_;
 };
 
-constexpr PartOptions k_part_options{.threads = 1, .force = true};
+const PartOptions k_part_options{.threads = 1, .force = true};
 
 void fit_summary(const Steps& steps) {
   const auto opened = formats::open_summaries({steps.summary()}, 1);
@@ -321,6 +335,48 @@ void paraver_trace(Input input, Compare) {
     return paraver::read(files.front(), max_unpacked);
   };
   recording(input, {read, 0, ".prv", true});
+}
+
+void ctf_traces(Input input, Compare) {
+  static const TempFolder folder;
+  const fs::path in = folder / "in", out = folder / "out";
+  fs::remove_all(in);
+  std::vector<fs::path> streams;
+  bool is_metadata = true;
+  for (const Input piece : pieces_of(input)) {
+    const std::string host = std::to_string(streams.size());
+    fs::create_directories(in / host);
+    Scratch::write(in / host / (is_metadata ? "metadata" : "stream"), piece);
+    if (!is_metadata) streams.push_back(fs::path(host) / "stream");
+    is_metadata = !is_metadata;
+  }
+  const auto read = ctf::read(std::vector{in}, {});
+  if (!read) return expect_good(read.error());
+  const StampRange range = range_of(**read);
+  if (range.last >= k_last) return;
+  const auto shifts =
+      (*read)->whole_shifts(WriteMode::rewrite, {}, other_clocks((*read)->clocks.clocks.size()));
+  fs::remove_all(out);
+  fs::create_directory(out);
+  if (const auto written = (*read)->write(out, shifts.maps); !written) {
+    expect_good(written.error());
+  } else {
+    for (const fs::path& stream : streams) {
+      if (test::read_bytes(in / stream) != test::read_bytes(out / stream)) {
+        finding("a stream was changed");
+      }
+    }
+    const auto back = (*read)->read_back(out, shifts.maps);
+    if (!back) finding("what was written is not what was read: " + back.error().message);
+    // Where a clock does not count in ns, readers compute in doubles of 53 bits.
+    constexpr int k_double_bits = 52;
+    std::int64_t tolerance = 2 + static_cast<std::int64_t>(range.last >> k_double_bits);
+    for (const Clock& clock : (*read)->clocks.clocks) {
+      tolerance = std::max(tolerance, 2 + 2 * static_cast<std::int64_t>(clock.granule));
+    }
+    expect_moved(**read, **back, shifts.maps, {nullptr, tolerance, ""});
+  }
+  if (may_be_corrected(range)) check_and_correct(in, out);
 }
 
 }  // namespace entrain::fuzz

@@ -252,6 +252,58 @@ void add_packed_spans(Seeds& seeds) {
                 bytes_of(after_size(client, 3) + after_size(server, 3)));
 }
 
+/// Two hosts with an event of a message each, and metadata as text and in packets.
+void add_ctf(Seeds& seeds) {
+  const auto number = [](std::uint64_t value, std::size_t width) {
+    std::string bytes;
+    for (std::size_t i = 0; i < width; ++i) bytes += static_cast<char>(value >> (8 * i));
+    return bytes;
+  };
+  constexpr std::uint64_t k_begin = 1'700'000'000'000'000'000;
+  const auto metadata = [&](const char* host, const char* frequency, std::uint64_t offset) {
+    return std::string(
+               "/* CTF 1.8 */\n"
+               "typealias integer { size = 8; align = 8; signed = false; } := uint8_t;\n"
+               "typealias integer { size = 64; align = 8; signed = true; } := int64_t;\n"
+               "typealias integer { size = 64; align = 8; map = clock.m.value; } := stamp_t;\n"
+               "trace { major = 1; minor = 8; byte_order = le; };\nenv { hostname = \"") +
+           host + "\"; };\nclock { name = \"m\"; freq = " + frequency +
+           "; offset = " + std::to_string(offset) +
+           "; };\nstream { event.header := struct { uint8_t id; stamp_t timestamp; }; };\n"
+           "event { name = \"ros2:rmw_publish\"; id = 0; "
+           "fields := struct { int64_t timestamp; string name; }; };\n"
+           "event { name = \"ros2:rmw_take\"; id = 1; "
+           "fields := struct { int64_t source_timestamp; }; };\n";
+  };
+  const auto event = [&](char id, std::uint64_t count, std::uint64_t stamp) {
+    return id + number(count, 8) + number(stamp, 8) + (id == 0 ? std::string("x\0", 2) : "");
+  };
+  const auto packet = [&](const std::string& text) {
+    constexpr std::size_t k_header = 37;
+    const std::string bits = number((k_header + text.size()) * 8, 4);
+    return number(0x75d11d57, 4) + std::string(16, 'u') + number(0, 4) + bits + bits +
+           std::string("\0\0\0\1\x8", 5) + text;
+  };
+  const std::string cut(k_cut, sizeof k_cut - 1);
+  for (const char* const frequency : {"1000000000", "10000000"}) {
+    const std::uint64_t scale = frequency == std::string("10000000") ? 100 : 1;
+    const std::string a = metadata("a", frequency, k_begin / scale);
+    const std::string b = metadata("b", frequency, k_begin / scale);
+    std::string sends, receives;
+    for (std::uint64_t i = 1; i < 5; ++i) {  // the clock of b is behind
+      const std::uint64_t sent = 10'000 * i, received = i % 2 != 0 ? sent - 4'000 : sent + 9'000;
+      sends += event('\0', sent, k_begin + i);
+      receives += event('\1', received, k_begin + i);
+      std::swap(sends, receives);
+    }
+    const std::string name = std::string("ctf_traces/hz-") + frequency;
+    add_recording(seeds, name, bytes_of(a + cut + sends + cut + b + cut + receives));
+    add_recording(seeds, name + "-packets",
+                  bytes_of(packet(a.substr(0, 100)) + packet(a.substr(100)) + cut + sends + cut +
+                           packet(b) + cut + receives));
+  }
+}
+
 void add_recordings(Seeds& seeds, const fs::path& examples, const fs::path& folder) {
   const Bytes first = test::read_bytes(examples / "training" / "rank0.json");
   add_recording(seeds, "training_run/example",
@@ -310,6 +362,7 @@ void add_recordings(Seeds& seeds, const fs::path& examples, const fs::path& fold
                R"({"timestamp":900,"value":"sr","endpoint":{"serviceName":"b"}},)"
                R"({"timestamp":1400,"value":"ss"}],"binaryAnnotations":[]}])"));
   add_packed_spans(seeds);
+  add_ctf(seeds);
   add_recording(seeds, "spans/table", test::read_bytes(examples / "services" / "calls.csv"));
   add_recording(seeds, "spans/table-lengths",
                 bytes_of("traceID;spanID;parent;pod;start;duration_ms;kind\r\n"

@@ -59,6 +59,9 @@ void perfetto_run(Input input, Compare compare);
 void spans(Input input, Compare compare);
 /// The same of a trace of Paraver, whose records may stand in another order.
 void paraver_trace(Input input, Compare compare);
+/// The same of CTF traces: metadata and stream of each host in turn, separated by k_cut. Their
+/// streams stay, and the clocks of their metadata get the frequencies and offsets that were told.
+void ctf_traces(Input input, Compare compare);
 
 /// The first byte chooses: a summary or fitted clocks, as a file or as what is packed in it, and
 /// the part that the clocks are applied to. Refused in a sentence, or fitted or applied, which

@@ -25,11 +25,24 @@ namespace {
 
 constexpr std::uint32_t k_longest_record = std::uint32_t{64} << 20;
 
+/// Private memory that a process has from its parent, bytes: RLIMIT_DATA counts it, too.
+std::uint64_t inherited_memory() {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen("/proc/self/statm", "re"),
+                                                             std::fclose);
+  unsigned long long pages = 0;
+  if (!file || std::fscanf(file.get(), "%*u %*u %*u %*u %*u %llu", &pages) != 1) return 0;
+  return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
 [[noreturn]] void live(std::uint64_t most_memory, int output,
                        const std::function<void(const SendRecord&)>& work) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(signal, SIG_DFL);
-  const rlimit none{0, 0}, memory{most_memory, most_memory};
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGABRT, SIGBUS, SIGFPE, SIGSEGV}) {
+    std::signal(signal,
+                SIG_DFL);  // what the program does about its own end is not for this process
+  }
+  const std::uint64_t most = inherited_memory() + most_memory;
+  const rlimit none{0, 0}, memory{most, most};
   ::setrlimit(RLIMIT_CORE, &none);
   ::setrlimit(RLIMIT_DATA, &memory);
   ::dup2(::open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);

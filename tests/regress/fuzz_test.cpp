@@ -61,8 +61,9 @@ TEST_P(Fuzz, known_inputs_do_no_harm) {
 INSTANTIATE_TEST_SUITE_P(Targets, Fuzz,
                          testing::Values("event_file", "definitions", "correction", "edge_table",
                                          "mapped_table", "packed_text", "vt_config", "training_run",
-                                         "perfetto_run", "spans", "paraver_trace", "part_files",
-                                         "net_json", "net_dot", "net_parameters", "net_schedule"),
+                                         "perfetto_run", "spans", "paraver_trace", "ctf_traces",
+                                         "part_files", "net_json", "net_dot", "net_parameters",
+                                         "net_schedule"),
                          [](const auto& test) { return test.param; });
 
 }  // namespace

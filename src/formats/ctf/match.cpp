@@ -76,7 +76,9 @@ std::uint64_t drop_refuted(std::vector<std::pair<MessageEnd, MessageEnd>>& edges
   const auto is_first = [&](const MessageEnd& end) {
     bool is_there = false;
     std::set<std::uint64_t> places;
-    for (const MessageEnd& one : std::ranges::equal_range(ends, end.key, {}, &MessageEnd::key)) {
+    const auto own = std::ranges::lower_bound(ends, end.key, {}, &MessageEnd::key);
+    for (const MessageEnd& one :
+         Ends(own, std::ranges::upper_bound(ends, end.key, {}, &MessageEnd::key))) {
       if (one.is_send != end.is_send || (one.clock != end.clock && !end.is_send)) continue;
       if (one.clock != end.clock || one.time < end.time) return false;
       if (!places.insert(one.place).second) return false;

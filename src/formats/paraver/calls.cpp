@@ -142,9 +142,9 @@ Instances pair_calls(const Calls& calls) {
     Ranks ranks;
     std::size_t total = 0;
     for (const std::uint32_t task : calls.communicators[g].tasks) {
-      const auto own = std::ranges::equal_range(order, std::pair(g, task), {}, key);
-      ranks.emplace_back(own.begin(), own.end());
-      total += own.size();
+      const auto own = std::ranges::lower_bound(order, std::pair(g, task), {}, key);
+      ranks.emplace_back(own, std::ranges::upper_bound(order, std::pair(g, task), {}, key));
+      total += ranks.back().size();
     }
     const std::size_t certain = certain_of(calls, calls.communicators[g], ranks);
     for (std::size_t number = 0; number < certain; ++number) {
