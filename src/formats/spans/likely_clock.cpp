@@ -152,29 +152,35 @@ Choice middle(std::span<const Piece> pieces) {
 
 class Search {
  public:
-  /// True if the right clock is the cheapest of those of run(). A bound that it meets, and that
-  /// holds for all offsets which cost less than a step, changes no cost that matters.
-  bool is_right(std::span<const Bound> bounds, std::int64_t most_ppm) {
+  /// True if no clock of run() costs less than `bits`, also if it changes by `rounding` more
+  /// between two bounds; false, too, if costs have too many pieces. A bound that holds for all
+  /// offsets which cost less than a step, and for the right clock if that costs less, changes no
+  /// cost that matters.
+  [[nodiscard]] bool costs_at_least(std::int32_t bits, std::span<const Bound> bounds,
+                                    std::int32_t wrong, std::int64_t most_ppm,
+                                    std::int64_t rounding) {
     bounds_ = bounds;
     ppm_ = most_ppm;
-    costs_.begin(ClockPrices::wrong);
-    std::pair open(k_lowest, -k_lowest);  // offsets that cost less than a step
-    std::int64_t moved = 0;               // by how much they may have changed since
-    std::int32_t right = 0;
-    for (std::size_t i = 0; i < bounds.size(); ++i) {
+    costs_.begin(wrong);
+    std::pair open(k_lowest, -k_lowest);               // offsets that cost less than a step
+    std::int64_t moved = 0;                            // by how much they may have changed since
+    std::int32_t right = 0, step = ClockPrices::step;  // costs of the right clock, of one set here
+    for (std::size_t i = 0; i < bounds.size() && std::min(costs_.least(), right) < bits; ++i) {
       const Bound& bound = bounds[i];
-      moved += reach(i);
+      moved += reach(i) + rounding;
       const bool holds_for_all =
           bound.is_upper ? open.second + moved <= bound.offset : open.first - moved >= bound.offset;
-      if (holds_for_all && !is_broken(bound)) continue;
+      if (holds_for_all && (right == step || !is_broken(bound))) continue;
       costs_.widen(std::exchange(moved, 0));
-      costs_.limit_and_add(std::min(costs_.least(), right) + ClockPrices::step, bound);
-      right += is_broken(bound) ? bound.price : 0;
-      const std::int32_t limit = costs_.least() + ClockPrices::step;
-      if (right > limit || costs_.pieces().size() > k_most_pieces) return false;
-      open = costs_.cheaper_than(std::min(right + ClockPrices::step, limit));
+      const std::int32_t least = costs_.least() + ClockPrices::step;
+      costs_.limit_and_add(std::min(least, right + ClockPrices::step), bound);
+      right = std::min(right, least) + (is_broken(bound) ? bound.price : 0);
+      if (costs_.pieces().size() > k_most_pieces) return false;
+      step = costs_.least() + ClockPrices::step;
+      right = std::min(right, step);
+      open = costs_.cheaper_than(std::min(right + ClockPrices::step, step));
     }
-    return right <= costs_.least();
+    return std::min(costs_.least(), right) >= bits;
   }
   /// The cheapest clock whose offset changes by at most so many millionths, or is set.
   LikelyClock run(std::span<const Bound> bounds, std::int64_t most_ppm) {
@@ -301,23 +307,37 @@ struct ClockFinder::Memory {
 ClockFinder::ClockFinder() : memory_(std::make_unique<Memory>()) {}
 ClockFinder::~ClockFinder() = default;
 
-bool ClockFinder::is_right(std::span<const Bound> bounds) {
-  return memory_->search.is_right(bounds, ClockPrices::fast_ppm);
+bool ClockFinder::is_cheapest(std::int32_t bits, std::span<const Bound> bounds) {
+  if (bounds.empty()) return true;
+  likely::Search& search = memory_->search;
+  if (!search.costs_at_least(bits, bounds, ClockPrices::wrong, ClockPrices::wander_ppm, 0)) {
+    return false;
+  }
+  // A clock on a line costs its rate alone. A line has the rate of the longest part of a clock that
+  // rounds up once per bound.
+  constexpr std::int64_t k_steepest_ppm = 100'000;
+  const Int128 time = Int128{bounds.back().time} - bounds.front().time;
+  const Int128 parts = bits / ClockPrices::step + 1;
+  const Int128 rounding_ppm = likely::k_million * parts * static_cast<std::int64_t>(bounds.size()) /
+                              std::max(time, Int128{1});
+  return rounding_ppm < k_steepest_ppm &&
+         search.costs_at_least(bits - ClockPrices::rate, bounds, 0,
+                               ClockPrices::fast_ppm + ClockPrices::wander_ppm + 1 +
+                                   static_cast<std::int64_t>(rounding_ppm),
+                               1);
 }
 
-LikelyClock ClockFinder::find(std::span<const Bound> bounds) {
+LikelyClock ClockFinder::find(std::span<const Bound> bounds, std::int32_t most) {
   if (bounds.empty()) return {};
   likely::Search& search = memory_->search;
   LikelyClock best = search.run(bounds, ClockPrices::wander_ppm);
-  if (best.bits <= ClockPrices::rate) return best;  // no other one can be cheaper
-  const auto take = [&](std::optional<LikelyClock> clock, std::int32_t bits) {
-    if (!clock || clock->bits + bits >= best.bits) return;
+  for (const auto& [ppm, bits] : {std::pair(ClockPrices::usual_ppm, ClockPrices::rate),
+                                  std::pair(ClockPrices::fast_ppm, ClockPrices::fast)}) {
+    if (bits >= std::min(best.bits, most)) break;  // no cheaper one has a rate
+    std::optional<LikelyClock> clock = likely::about_line(search, bounds, ppm);
+    if (!clock || clock->bits + bits >= best.bits) continue;
     best = *std::move(clock);
     best.bits += bits;
-  };
-  take(likely::about_line(search, bounds, ClockPrices::usual_ppm), ClockPrices::rate);
-  if (best.bits > ClockPrices::fast) {
-    take(likely::about_line(search, bounds, ClockPrices::fast_ppm), ClockPrices::fast);
   }
   return best;
 }

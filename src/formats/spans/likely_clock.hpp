@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -49,11 +50,12 @@ class ClockFinder {
  public:
   ClockFinder();
   ~ClockFinder();
-  /// `bounds`: in order of time.
-  LikelyClock find(std::span<const Bound> bounds);
-  /// True if find() returns the right clock; may be false even so. Looks at each bound once, and
+  /// `bounds`: in order of time. Clocks that cost `most` bits or more need not be found.
+  LikelyClock find(std::span<const Bound> bounds,
+                   std::int32_t most = std::numeric_limits<std::int32_t>::max());
+  /// True if no clock costs less than `bits`; may be false even so. Looks at each bound twice, and
   /// remembers nothing.
-  bool is_right(std::span<const Bound> bounds);
+  bool is_cheapest(std::int32_t bits, std::span<const Bound> bounds);
 
  private:
   struct Memory;

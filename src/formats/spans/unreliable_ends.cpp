@@ -3,11 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
+#include <queue>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "base/big_vector.hpp"
+#include "base/disjoint_sets.hpp"
+#include "base/exact.hpp"
 #include "formats/spans/likely_clock.hpp"
 
 namespace entrain::spans {
@@ -25,6 +30,7 @@ struct EdgePrices {
 
 constexpr int k_most_rounds = 16;  ///< most times that each clock is fitted
 constexpr std::int64_t k_most_offset = std::int64_t{1} << 61;  ///< ns
+constexpr std::int64_t k_least = std::numeric_limits<std::int64_t>::min();
 
 using Operations = std::vector<DroppedEnds>;  ///< index: number; names are empty
 
@@ -41,9 +47,10 @@ class ClockSearch {
         shown_twice_(edges.size()) {
     for (std::uint32_t e = 0; e < edges.size(); ++e) {
       if (edges[e].rejection != Rejection::none) continue;
-      price_[e] = edges[e].is_link  ? EdgePrices::link
-                  : edges[e].is_end ? EdgePrices::end
-                                    : EdgePrices::begin;
+      price_[e] = edges[e].is_link           ? EdgePrices::link
+                  : contradicts_its_begin(e) ? 0
+                  : edges[e].is_end          ? EdgePrices::end
+                                             : EdgePrices::begin;
       for (const std::uint32_t host : {edges[e].cause, edges[e].effect}) {
         hosts_[host].bounds.push_back(bound_of(host, e));
       }
@@ -54,6 +61,51 @@ class ClockSearch {
   [[nodiscard]] bool is_broken(std::uint32_t e) const {
     return time(edges_[e].cause_time, cause_offset_[e]) >
            time(edges_[e].effect_time, effect_offset_[e]);
+  }
+
+  /// Clocks to begin with, where begins show that some are wrong: those of the largest set of hosts
+  /// that agree are right, and each other one is fitted to those before it, first the one with most
+  /// edges to them (Prim, 1957). Fits of one clock to all others, which may be as wrong, would need
+  /// a round for each hop between hosts.
+  void begin() {
+    const auto count = static_cast<std::uint32_t>(hosts_.size());
+    DisjointSets agreeing(count), connected(count);
+    std::vector<std::vector<Neighbour>> neighbours;
+    bool do_all_agree = true;
+    for (std::uint32_t host = 0; host < count; ++host) {
+      for (const Neighbour& one : neighbours.emplace_back(neighbours_of(host))) {
+        connected.join(host, one.host);
+        if (one.broken_bits <= ClockPrices::wrong) agreeing.join(host, one.host);
+        do_all_agree = do_all_agree && one.broken_bits <= ClockPrices::wrong;
+      }
+    }
+    if (do_all_agree) return;
+    std::vector<std::uint32_t> sizes(count), largest(count);
+    for (std::uint32_t host = 0; host < count; ++host) ++sizes[agreeing.find(host)];
+    for (std::uint32_t host = 0; host < count; ++host) largest[host] = connected.find(host);
+    for (std::uint32_t host = 0; host < count; ++host) {
+      std::uint32_t& set = largest[connected.find(host)];
+      if (sizes[agreeing.find(host)] > sizes[agreeing.find(set)]) set = host;
+    }
+    std::vector<char> is_known(count);
+    std::vector<std::uint32_t> edges(count);                             // to known hosts
+    std::priority_queue<std::pair<std::uint32_t, std::uint32_t>> queue;  // these, and the host
+    const auto add = [&](std::uint32_t host) {
+      is_known[host] = 1;
+      for (const Neighbour& one : neighbours[host]) {
+        edges[one.host] += one.edges;
+        queue.emplace(edges[one.host], one.host);
+      }
+    };
+    for (std::uint32_t host = 0; host < count; ++host) {
+      if (agreeing.find(host) == agreeing.find(largest[connected.find(host)])) add(host);
+    }
+    for (; !queue.empty(); queue.pop()) {
+      const std::uint32_t host = queue.top().second;
+      if (is_known[host] != 0) continue;
+      fit_to(host, is_known);
+      add(host);
+    }
   }
 
   /// Fits the clocks, first the one whose fit gains most.
@@ -100,7 +152,8 @@ class ClockSearch {
   [[nodiscard]] Operations operations() const {
     Operations operations(spans_.operations.all().size());
     for (std::uint32_t e = 0; e < edges_.size(); ++e) {
-      if (price_[e] == 0 || !edges_[e].is_end || is_shown_twice(e)) continue;
+      const Edge& edge = edges_[e];
+      if (edge.rejection != Rejection::none || !edge.is_end || is_shown_twice(e)) continue;
       DroppedEnds& ends = operations[operation_of(e)];
       ends.dropped += is_broken(e) ? 1U : 0U;
       ++ends.total;
@@ -113,6 +166,21 @@ class ClockSearch {
   }
 
  private:
+  /// True for the end of a call that lasted longer at the server than at the client, whatever their
+  /// rates: no clocks explain it, unless one was set meanwhile. Begins and ends of a call are
+  /// neighbours.
+  [[nodiscard]] bool contradicts_its_begin(std::uint32_t e) const {
+    const Edge& end = edges_[e];
+    if (!end.is_end || e == 0 || edges_[e - 1].is_end || edges_[e - 1].child != end.child) {
+      return false;
+    }
+    const Edge& begin = edges_[e - 1];
+    const Int128 at_server = Int128{end.cause_time} - begin.effect_time;
+    const Int128 at_client = Int128{end.effect_time} - begin.cause_time;
+    constexpr std::int64_t k_ppm = ClockPrices::fast_ppm + ClockPrices::wander_ppm;
+    return (at_server - at_client - 2) * 1'000'000 > at_client * k_ppm;
+  }
+
   /// The likely clock of a host given all others, until the next fit of one of these.
   struct Host {
     BigVector<Bound> bounds;    ///< that its edges set; in order of their times once it is fitted
@@ -124,6 +192,16 @@ class ClockSearch {
     std::vector<std::size_t> twice;  ///< positions there of stamps that are shown twice
   };
 
+  /// Another host that has edges with a host.
+  struct Neighbour {
+    std::uint32_t host = 0;
+    std::uint32_t edges = 0;
+    std::int64_t broken_bits = 0;  ///< of begins
+  };
+
+  static std::pair<std::int64_t, std::uint32_t> place_of(const Bound& bound) {
+    return {bound.time, bound.edge};
+  }
   static std::int64_t time(std::uint64_t stamp, std::int64_t offset) {
     return static_cast<std::int64_t>(stamp) + offset;
   }
@@ -159,6 +237,64 @@ class ClockSearch {
                            [](std::int32_t sum, const Bound& bound) {
                              return sum + (holds(bound, 0) ? 0 : bound.price);
                            });
+  }
+  [[nodiscard]] std::uint32_t other_host(std::uint32_t host, std::uint32_t e) const {
+    return edges_[e].cause == host ? edges_[e].effect : edges_[e].cause;
+  }
+  [[nodiscard]] std::vector<Neighbour> neighbours_of(std::uint32_t host) const {
+    std::vector<Neighbour> found;
+    for (const Bound& bound : hosts_[host].bounds) {
+      const std::int64_t broken =
+          edges_[bound.edge].is_end || !is_broken(bound.edge) ? 0 : bound.price;
+      found.push_back({other_host(host, bound.edge), 1, broken});
+    }
+    std::ranges::sort(found, {}, &Neighbour::host);
+    std::size_t count = 0;
+    for (const Neighbour& one : found) {
+      if (count == 0 || found[count - 1].host != one.host) {
+        found[count++] = one;
+      } else {
+        ++found[count - 1].edges;
+        found[count - 1].broken_bits += one.broken_bits;
+      }
+    }
+    found.resize(count);
+    return found;
+  }
+  /// Gives a host its likely clock by the edges to known hosts.
+  void fit_to(std::uint32_t number, std::span<const char> is_known) {
+    Host& host = hosts_[number];
+    std::vector<Bound> bounds;
+    for (const Bound& bound : host.bounds) {
+      if (is_known[other_host(number, bound.edge)] != 0)
+        bounds.push_back(bound_of(number, bound.edge));
+    }
+    std::ranges::sort(bounds, {}, place_of);
+    const LikelyClock clock = finder_.find(bounds);
+    host.own_bits = clock.bits;
+    std::vector<std::pair<std::uint64_t, std::int64_t>> knots;  // stamps and offsets
+    for (std::size_t i = 0; i < bounds.size(); ++i) {
+      host.own_bits -= holds(bounds[i], clock.offsets[i]) ? 0 : bounds[i].price;
+      knots.emplace_back(own_stamp(number, bounds[i].edge), clock.offsets[i]);
+    }
+    std::ranges::sort(knots);
+    for (const Bound& bound : host.bounds) {
+      own_offset(number, bound.edge) = offset_at(knots, own_stamp(number, bound.edge));
+    }
+    for (const Bound& bound : host.bounds) {
+      hosts_[other_host(number, bound.edge)].is_current = false;
+    }
+  }
+  /// The offset at a stamp: linear between knots, and beyond them along the line through both ends.
+  [[nodiscard]] static std::int64_t offset_at(
+      std::span<const std::pair<std::uint64_t, std::int64_t>> knots, std::uint64_t stamp) {
+    const auto after = std::ranges::lower_bound(knots, std::pair(stamp, k_least));
+    const bool is_inside = after != knots.begin() && after != knots.end();
+    const auto& [first, offset] = is_inside ? *std::prev(after) : knots.front();
+    const auto& [last, last_offset] = is_inside ? *after : knots.back();
+    if (first == last) return offset;
+    const Int128 rise = (Int128{stamp} - first) * (Int128{last_offset} - offset);
+    return offset + static_cast<std::int64_t>(rise / (Int128{last} - first));
   }
   /// Gives stamps that a clock shows twice the offsets that they have later, since a map of its
   /// times can give only one. Returns the positions of their bounds.
@@ -206,10 +342,11 @@ class ClockSearch {
     const bool is_right = host.own_bits == 0;
     const std::int32_t bits = is_right ? bits_if_right(host) : host.own_bits + bits_of_edges(host);
     if (bits == 0) return 0;
-    const auto place = [](const Bound& bound) { return std::pair(bound.time, bound.edge); };
-    if (!std::ranges::is_sorted(host.bounds, {}, place)) std::ranges::sort(host.bounds, {}, place);
-    if (is_right && finder_.is_right(host.bounds)) return 0;
-    host.likely = finder_.find(host.bounds);
+    if (!std::ranges::is_sorted(host.bounds, {}, place_of)) {
+      std::ranges::sort(host.bounds, {}, place_of);
+    }
+    if (finder_.is_cheapest(bits, host.bounds)) return 0;
+    host.likely = finder_.find(host.bounds, bits);
     host.twice = take_later_offsets(number, host.likely);
     host.gain = bits - host.likely.bits;
     if (host.gain <= 0) host.likely = {};
@@ -223,7 +360,7 @@ class ClockSearch {
       const std::uint32_t e = host.bounds[i].edge;
       std::int64_t& offset = own_offset(number, e);
       if (offset != host.likely.offsets[i]) {
-        Host& other = hosts_[edges_[e].cause == number ? edges_[e].effect : edges_[e].cause];
+        Host& other = hosts_[other_host(number, e)];
         other.is_fitted = other.is_current = false;
       }
       offset = host.likely.offsets[i];
@@ -285,6 +422,7 @@ RejectedEnds reject(const Spans& spans, const ClockSearch& clocks, BigVector<Edg
 
 RejectedEnds mark_unreliable_ends(const Spans& spans, std::size_t hosts, BigVector<Edge>& edges) {
   ClockSearch clocks(spans, hosts, edges);
+  clocks.begin();
   clocks.fit();
   const Operations before = clocks.operations();
   if (std::ranges::any_of(before, [](const DroppedEnds& ends) { return ends.dropped > 0; })) {
