@@ -120,7 +120,23 @@ class AtZeroSearch {
         changes_.push_back({node, upper_[node], origin_[node], at_zero_[node]});
         at_zero_[node] = 1;
         if (upper_[node] > 0) set(node, 0, clock);
+        if (!agrees(node)) return false;
       }
+    }
+    return true;
+  }
+
+  /// True if no arc alone contradicts that a node is 0: the most frequent conflict, found before
+  /// any path is followed.
+  bool agrees(Node node) {
+    const auto is_against = [&](const System::Arc& arc) {
+      return arc.length < 0 && at_zero_[arc.other] != 0;
+    };
+    for (const auto arcs : {system_.arcs_from(node), system_.arcs_to(node)}) {
+      effort_.spent += arcs.size();
+      const auto against = std::ranges::find_if(arcs, is_against);
+      if (against == arcs.end()) continue;
+      return note_conflict(system_.clock(node), system_.clock(against->other));
     }
     return true;
   }

@@ -53,7 +53,7 @@ class EdgeCheck {
 
 }  // namespace
 
-std::uint64_t drop_refuted(std::vector<Edge>& edges, const Spans& spans) {
+std::uint64_t drop_refuted(BigVector<Edge>& edges, const Spans& spans) {
   EdgeCheck check(spans);
   return std::erase_if(edges, [&](const Edge& edge) { return !check.holds(edge); });
 }

@@ -20,6 +20,6 @@ namespace entrain::spans {
 /// * no other edge is of the same ends of the same child, links apart.
 ///
 /// O(n + links log links).
-std::uint64_t drop_refuted(std::vector<Edge>& edges, const Spans& spans);
+std::uint64_t drop_refuted(BigVector<Edge>& edges, const Spans& spans);
 
 }  // namespace entrain::spans

@@ -26,7 +26,7 @@ class Claims : public ::testing::Test {
              .is_link = true,
              .child = 2};
   }
-  [[nodiscard]] std::uint64_t refuted(std::vector<Edge> edges) const {
+  [[nodiscard]] std::uint64_t refuted(BigVector<Edge> edges) const {
     return drop_refuted(edges, spans_);
   }
 

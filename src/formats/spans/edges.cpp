@@ -21,7 +21,7 @@ class EdgeFinder {
         identity_(identity),
         unknown_group_(spans.groups.find(k_unknown_host)) {}
 
-  std::vector<Edge> edges();
+  BigVector<Edge> edges();
   std::uint64_t without_host = 0;  ///< calls between a known and an unknown host
   std::uint64_t missing = 0, uncalled = 0, missing_links = 0, related = 0;
   std::uint64_t endless = 0;  ///< clients without a length whose servers are known
@@ -45,7 +45,7 @@ class EdgeFinder {
   const Family& family_;
   const Identity& identity_;
   std::uint32_t unknown_group_;
-  std::vector<Edge> edges_;
+  BigVector<Edge> edges_;
 };
 
 void EdgeFinder::add(std::uint32_t before, std::uint32_t after, bool is_link) {
@@ -114,7 +114,7 @@ void EdgeFinder::add_links() {
   }
 }
 
-std::vector<Edge> EdgeFinder::edges() {
+BigVector<Edge> EdgeFinder::edges() {
   for (std::uint32_t i = 0; i < spans_.all.size(); ++i) {
     if (family_.is_ignored(i)) continue;
     const std::uint32_t from = family_.parent_of(i);
@@ -131,7 +131,7 @@ std::vector<Edge> EdgeFinder::edges() {
 }
 
 /// Drops the links between clocks that calls tie, which say more. Returns their number.
-std::uint64_t drop_links(std::vector<Edge>& edges) {
+std::uint64_t drop_links(BigVector<Edge>& edges) {
   if (edges.empty() || !edges.back().is_link) return 0;
   std::set<std::pair<std::uint32_t, std::uint32_t>> called;
   for (const Edge& edge : edges) {
@@ -144,7 +144,7 @@ std::uint64_t drop_links(std::vector<Edge>& edges) {
 
 /// Moves effects to the ends of coarse steps, and of those that are coarser than the cause's.
 /// Returns the number of edges that this explains.
-std::uint64_t take_steps(const Spans& spans, const Steps& steps, std::vector<Edge>& edges) {
+std::uint64_t take_steps(const Spans& spans, const Steps& steps, BigVector<Edge>& edges) {
   constexpr std::uint64_t k_fine = 1000;  // us, which are the unit of times in Jaeger and Zipkin
   const auto coarser = [&](std::uint32_t clock) {
     return std::max(steps.of_begins[clock], steps.of_ends[clock]);

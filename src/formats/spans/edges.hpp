@@ -8,6 +8,7 @@
 
 #include <entrain/align.hpp>
 
+#include "base/big_vector.hpp"
 #include "base/edge_list.hpp"
 #include "formats/spans/family.hpp"
 #include "formats/spans/identity.hpp"
@@ -47,7 +48,7 @@ struct DroppedEnds {
 
 /// Evidence of spans about their clocks.
 struct SpanEdges {
-  std::vector<Edge> found;           ///< sorted by their later spans
+  BigVector<Edge> found;             ///< sorted by their later spans
   std::vector<DroppedEnds> dropped;  ///< the most first
   std::uint64_t without_parent = 0;  ///< spans that a missing parent of another host called
   Counters counters;                 ///< ignored spans and edges; no zeros

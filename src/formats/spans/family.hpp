@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 #include "base/big_vector.hpp"
@@ -15,6 +17,15 @@ struct Halves {
   std::uint32_t own = k_none;     ///< the first one that is not shared
   std::uint32_t shared = k_none;  ///< the server's half
 };
+
+/// Of parts of time in order, the one that a time is in: the last that begins no later, else the
+/// first.
+template <class Parts>
+auto& part_at(Parts& parts, std::uint64_t time) {
+  const auto next =
+      std::ranges::upper_bound(parts, time, {}, [](const auto& one) { return one.first; });
+  return next == parts.begin() ? *next : *std::prev(next);
+}
 
 /// Which span called which.
 class Family {

@@ -25,10 +25,7 @@
 namespace entrain::spans {
 
 std::uint32_t Identity::host_of(std::uint32_t clock, std::uint64_t time) const {
-  const std::vector<Period>& own = periods[clock];
-  const auto next = std::find_if(own.begin(), own.end(),
-                                 [&](const Period& period) { return period.first > time; });
-  return next == own.begin() ? own.front().host : std::prev(next)->host;
+  return part_at(periods[clock], time).host;
 }
 
 namespace {
@@ -36,17 +33,12 @@ namespace {
 /// Groups of places that are several clocks; see identify().
 class Replicas {
  public:
-  Replicas(const Spans& spans, const Family& family, const Screen& screen);
+  /// Adds what it finds to `identity`.
+  Replicas(const Spans& spans, const Family& family, const Screen& screen, Identity& identity);
 
   std::vector<bool> is_split;  ///< true for a group each of whose places is a clock
   /// Groups of which one is several clocks, and nothing tells these apart.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> unresolved;
-  std::vector<SetAside> set_aside;
-  std::vector<std::string> notes;
-
- private:
-  void note_split(const Spans& spans, std::uint32_t group, const std::string& name);
-  void tell(const std::string& name, std::uint64_t calls, std::uint64_t all);
 };
 
 /// Chosen, not measured; tests: identity_test.cpp, tests/services/situations.py.
@@ -199,7 +191,28 @@ Doubtful look_at(std::vector<Call>& calls, int side) {
   return {found, changes(calls, side, true) * Threshold::resolved_share <= found};
 }
 
-Replicas::Replicas(const Spans& spans, const Family& family, const Screen& screen)
+std::string note_of_split(const Spans& spans, std::uint32_t group) {
+  const auto places = std::ranges::count_if(
+      spans.facts, [&](const PlaceFacts& one) { return one.group == group && !one.is_changed; });
+  return fmt::format("{} is the name of {} clocks, which other attributes tell apart",
+                     spans.groups.all()[group], places);
+}
+
+SetAside calls_aside(const std::string& name, std::uint64_t calls, std::uint64_t all) {
+  return {.kind = "several_clocks",
+          .clock = name,
+          .records = calls,
+          .total = all,
+          .is_decisive = true,
+          .reason =
+              fmt::format("spans of several clocks carry the name {}, and nothing tells them apart "
+                          "(host.id, host.name, device.id or service.instance.id would): {} calls "
+                          "were left out",
+                          name, calls)};
+}
+
+Replicas::Replicas(const Spans& spans, const Family& family, const Screen& screen,
+                   Identity& identity)
     : is_split(spans.groups.all().size()) {
   std::vector<std::size_t> calm(is_split.size());
   std::map<std::uint32_t, std::size_t> excluded;  // calls of groups that are several clocks
@@ -223,34 +236,13 @@ Replicas::Replicas(const Spans& spans, const Family& family, const Screen& scree
   std::erase_if(unresolved,
                 [&](const auto& pair) { return is_split[pair.first] || is_split[pair.second]; });
   for (std::uint32_t group = 0; group < is_split.size(); ++group) {
-    const std::string& name = spans.groups.all()[group];
-    if (is_split[group]) note_split(spans, group, name);
-    const bool is_left = std::any_of(unresolved.begin(), unresolved.end(),
-                                     [&](const auto& pair) { return pair.first == group; });
-    if (is_left) tell(name, excluded[group], excluded[group] + calm[group]);
+    if (is_split[group]) identity.notes.push_back(note_of_split(spans, group));
+    const bool is_left =
+        std::ranges::any_of(unresolved, [&](const auto& pair) { return pair.first == group; });
+    if (!is_left) continue;
+    identity.set_aside.push_back(
+        calls_aside(spans.groups.all()[group], excluded[group], excluded[group] + calm[group]));
   }
-}
-
-void Replicas::note_split(const Spans& spans, std::uint32_t group, const std::string& name) {
-  const auto places = std::count_if(spans.facts.begin(), spans.facts.end(), [&](const auto& one) {
-    return one.group == group && !one.is_changed;
-  });
-  notes.push_back(
-      fmt::format("{} is the name of {} clocks, which other attributes tell apart", name, places));
-}
-
-void Replicas::tell(const std::string& name, std::uint64_t calls, std::uint64_t all) {
-  set_aside.push_back(
-      {.kind = "several_clocks",
-       .clock = name,
-       .records = calls,
-       .total = all,
-       .is_decisive = true,
-       .reason =
-           fmt::format("spans of several clocks carry the name {}, and nothing tells them apart "
-                       "(host.id, host.name, device.id or service.instance.id would): {} calls "
-                       "were left out",
-                       name, calls)});
 }
 
 /// A clock, before it has a position: a group or a place, and the part of its times.
@@ -329,17 +321,11 @@ void name_several(const Spans& spans, const Replicas& replicas, Identity& identi
 
 Identity identify(Spans& spans, const Family& family) {
   Identity result;
-  const Screen screen(spans, family);
-  const Replicas replicas(spans, family, screen);
+  const Screen screen(spans, family, result);
+  const Replicas replicas(spans, family, screen, result);
   Naming(spans, screen, replicas, result).run(spans);
   drop_empty_ranges(result.clocks);
   name_several(spans, replicas, result);
-  for (const auto* part : {&screen.set_aside, &replicas.set_aside}) {
-    result.set_aside.insert(result.set_aside.end(), part->begin(), part->end());
-  }
-  for (const auto* part : {&screen.notes, &replicas.notes}) {
-    result.notes.insert(result.notes.end(), part->begin(), part->end());
-  }
   return result;
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstring>
 #include <functional>
 
 #include <fmt/format.h>
@@ -14,27 +16,12 @@ namespace {
 
 constexpr std::size_t k_digits = 16;  ///< of 64 bits
 
-constexpr int digit_of(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-/// Reads at most 16 hexadecimal digits; false for anything else.
-bool read_hex(std::string_view text, std::uint64_t& number) {
-  number = 0;
-  for (const char c : text) {
-    const int digit = digit_of(c);
-    if (digit < 0) return false;
-    number = number << 4 | static_cast<std::uint64_t>(digit);
-  }
-  return text.size() <= k_digits;
-}
-
 constexpr auto k_digit_of = [] {
   std::array<std::int8_t, 256> digits{};
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    digits[i] = static_cast<std::int8_t>(digit_of(static_cast<char>(i)));
+  digits.fill(-1);
+  for (std::size_t i = 0; i < k_digits; ++i) {
+    digits[static_cast<std::size_t>("0123456789abcdef"[i])] = static_cast<std::int8_t>(i);
+    digits[static_cast<std::size_t>("0123456789ABCDEF"[i])] = static_cast<std::int8_t>(i);
   }
   return digits;
 }();
@@ -52,11 +39,18 @@ bool read_16_digits(const char* text, std::uint64_t& number) {
   return all >= 0;
 }
 
+/// A number of 8 bytes, the highest first.
+std::uint64_t big_endian(const char* bytes) {
+  std::uint64_t number = 0;
+  std::memcpy(&number, bytes, sizeof number);
+  return std::endian::native == std::endian::little ? __builtin_bswap64(number) : number;
+}
+
 }  // namespace
 
 Id id_in(std::string_view text, std::size_t most_digits) {
   Id id{.is_empty = text.empty()};
-  const bool is_long = text.size() == 2 * k_digits && text.size() <= most_digits;
+  const bool is_long = text.size() == k_trace_digits && text.size() <= most_digits;
   if (text.size() == k_digits || is_long) {
     const char* const low = text.data() + text.size() - k_digits;
     if ((!is_long || read_16_digits(text.data(), id.high)) && read_16_digits(low, id.low)) {
@@ -64,9 +58,11 @@ Id id_in(std::string_view text, std::size_t most_digits) {
     }
   }
   text = significant(text);
-  const std::size_t high = text.size() > k_digits ? text.size() - k_digits : 0;
-  if (text.size() <= most_digits && read_hex(text.substr(0, high), id.high) &&
-      read_hex(text.substr(high), id.low)) {
+  std::array<char, k_trace_digits> digits{};
+  digits.fill('0');
+  if (text.size() <= most_digits) std::ranges::copy_backward(text, digits.end());
+  if (text.size() <= most_digits && read_16_digits(digits.data(), id.high) &&
+      read_16_digits(digits.data() + k_digits, id.low)) {
     return id;
   }
   return {.text = text, .is_empty = false};
@@ -74,6 +70,12 @@ Id id_in(std::string_view text, std::size_t most_digits) {
 
 Id id_in_bytes(std::string_view bytes) {
   Id id{.is_empty = bytes.empty()};
+  const std::size_t first = bytes.size() - std::min(bytes.size(), sizeof id.low);
+  if (first % sizeof id.low == 0 && first + sizeof id.low == bytes.size()) {  // nearly all
+    id.low = big_endian(bytes.data() + first);
+    id.high = first == 0 ? 0 : big_endian(bytes.data());
+    return id;
+  }
   for (const char byte : bytes) {
     id.high = id.high << 8 | id.low >> 56;
     id.low = id.low << 8 | static_cast<unsigned char>(byte);

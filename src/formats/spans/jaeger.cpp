@@ -118,7 +118,7 @@ bool Reader::jaeger_process(value from, Place& place) {
 /// Processes may follow the spans.
 bool Reader::jaeger_trace(value trace) {
   std::unordered_map<std::string, Place> places;
-  const Sizes before = sizes();
+  const State before = state();
   const bool whole = each_member(trace, [&](std::string_view key, value inner) {
     if (key == "spans") {
       return each_element(inner, [&](value span) { return jaeger_span(span); });
@@ -133,7 +133,7 @@ bool Reader::jaeger_trace(value trace) {
 }
 
 bool Reader::lone_jaeger_span(value from) {
-  const Sizes before = sizes();
+  const State before = state();
   const bool whole = jaeger_span(from);
   settle(before, [](const std::string&) { return Place(); });
   return whole;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "base/big_vector.hpp"
 #include "base/exact.hpp"
@@ -38,6 +39,14 @@ class Costs {
 
   [[nodiscard]] std::span<const Piece> pieces() const { return pieces_; }
   [[nodiscard]] std::int32_t least() const { return least_; }
+  /// The first and the last offset that cost less than this.
+  [[nodiscard]] std::pair<std::int64_t, std::int64_t> cheaper_than(std::int32_t bits) const {
+    const auto is_cheap = [&](const Piece& piece) { return piece.bits < bits; };
+    const auto first = std::ranges::find_if(pieces_, is_cheap);
+    const auto end = std::find_if(pieces_.rbegin(), pieces_.rend(), is_cheap).base();
+    return {first == pieces_.end() ? -k_lowest : first->first,
+            end == pieces_.end() ? -k_lowest : end->first - 1};
+  }
   /// Every offset may have changed by up to `distance`: the boundary of two pieces moves into the
   /// one that costs more.
   void widen(std::int64_t distance) {
@@ -143,6 +152,36 @@ Choice middle(std::span<const Piece> pieces) {
 
 class Search {
  public:
+  /// True if no clock of run() costs less than `bits`, also if it changes by `rounding` more
+  /// between two bounds; false, too, if costs have too many pieces. A bound that holds for all
+  /// offsets which cost less than a step, and for the right clock if that costs less, changes no
+  /// cost that matters.
+  [[nodiscard]] bool costs_at_least(std::int32_t bits, std::span<const Bound> bounds,
+                                    std::int32_t wrong, std::int64_t most_ppm,
+                                    std::int64_t rounding) {
+    bounds_ = bounds;
+    ppm_ = most_ppm;
+    costs_.begin(wrong);
+    std::pair open(k_lowest, -k_lowest);               // offsets that cost less than a step
+    std::int64_t moved = 0;                            // by how much they may have changed since
+    std::int32_t right = 0, step = ClockPrices::step;  // costs of the right clock, of one set here
+    for (std::size_t i = 0; i < bounds.size() && std::min(costs_.least(), right) < bits; ++i) {
+      const Bound& bound = bounds[i];
+      moved += reach(i) + rounding;
+      const bool holds_for_all =
+          bound.is_upper ? open.second + moved <= bound.offset : open.first - moved >= bound.offset;
+      if (holds_for_all && (right == step || !is_broken(bound))) continue;
+      costs_.widen(std::exchange(moved, 0));
+      const std::int32_t least = costs_.least() + ClockPrices::step;
+      costs_.limit_and_add(std::min(least, right + ClockPrices::step), bound);
+      right = std::min(right, least) + (is_broken(bound) ? bound.price : 0);
+      if (costs_.pieces().size() > k_most_pieces) return false;
+      step = costs_.least() + ClockPrices::step;
+      right = std::min(right, step);
+      open = costs_.cheaper_than(std::min(right + ClockPrices::step, step));
+    }
+    return std::min(costs_.least(), right) >= bits;
+  }
   /// The cheapest clock whose offset changes by at most so many millionths, or is set.
   LikelyClock run(std::span<const Bound> bounds, std::int64_t most_ppm) {
     bounds_ = bounds;
@@ -261,63 +300,6 @@ std::optional<LikelyClock> about_line(Search& search, std::span<const Bound> bou
 
 }  // namespace likely
 
-bool is_right_for_certain(std::span<const Bound> bounds, std::span<const std::uint64_t> stamps) {
-  constexpr std::size_t k_near = 64;  // bounds before and after that are looked at
-  constexpr double k_most_time = 1e15, k_steepest_ppm = 100'000, k_rounding = 4;
-  std::int64_t broken = 0;
-  for (const Bound& bound : bounds) broken += likely::is_broken(bound) ? bound.price : 0;
-  if (broken == 0) return true;
-  // Each rounds up once per bound, and the rate of a clock is that of the longest of its parts.
-  const auto apart_in_time = [&](std::size_t a, std::size_t b) {
-    return static_cast<double>(bounds[b].time) - static_cast<double>(bounds[a].time);
-  };
-  const double time = apart_in_time(0, bounds.size() - 1);
-  const auto parts = static_cast<double>(broken / ClockPrices::step + 1);
-  const double ppm = ClockPrices::fast_ppm + ClockPrices::wander_ppm +
-                     1e6 * static_cast<double>(bounds.size()) * parts / std::max(time, 1.0);
-  if (time > k_most_time || ppm > k_steepest_ppm) return false;
-  std::vector<std::uint64_t> least(stamps.begin(), stamps.end());  // stamp from here on
-  for (std::size_t i = least.size() - 1; i-- > 0;) least[i] = std::min(least[i], least[i + 1]);
-  const auto last_shown = [&](std::size_t i) {
-    const auto after = std::upper_bound(least.begin() + static_cast<std::ptrdiff_t>(i) + 1,
-                                        least.end(), stamps[i]);
-    return static_cast<std::size_t>(after - least.begin()) - 1;
-  };
-  std::vector<char> is_used(bounds.size());
-  std::vector<std::int32_t> saved(bounds.size());  // most bits that a clock saves if it is set here
-  std::int32_t most_saved = 0;
-  const auto pair = [&](std::size_t v, std::size_t u) {
-    const Bound &one = bounds[v], &other = bounds[u];
-    if (is_used[u] != 0 || other.is_upper == one.is_upper || other.price < one.price ||
-        likely::is_broken(other)) {
-      return false;
-    }
-    const std::size_t first = std::min(u, v), last = std::max(last_shown(u), last_shown(v));
-    const double change = apart_in_time(first, last) * ppm / 1e6;
-    const auto apart =
-        static_cast<double>(one.is_upper ? other.offset - one.offset : one.offset - other.offset);
-    const auto inside = std::span(saved).subspan(first + 1, last - first);
-    if (apart <= change + static_cast<double>(last - first) + k_rounding ||
-        *std::ranges::max_element(inside) + one.price > ClockPrices::step) {
-      return false;
-    }
-    is_used[u] = 1;
-    for (std::int32_t& bits : inside) most_saved = std::max(most_saved, bits += one.price);
-    return true;
-  };
-  std::int64_t left = 0;  // bits of bounds without another one
-  for (std::size_t v = 0; v < bounds.size() && left <= ClockPrices::rate; ++v) {
-    if (!likely::is_broken(bounds[v])) continue;
-    bool is_paired = false;
-    for (std::size_t d = 1; d <= k_near && !is_paired; ++d) {
-      is_paired = (d <= v && pair(v, v - d)) || (v + d < bounds.size() && pair(v, v + d));
-    }
-    left += is_paired ? 0 : bounds[v].price;
-  }
-  // Any other clock is wrong, has a rate, or was set.
-  return left <= std::min<std::int64_t>(ClockPrices::rate, ClockPrices::step - most_saved);
-}
-
 struct ClockFinder::Memory {
   likely::Search search;
 };
@@ -325,19 +307,37 @@ struct ClockFinder::Memory {
 ClockFinder::ClockFinder() : memory_(std::make_unique<Memory>()) {}
 ClockFinder::~ClockFinder() = default;
 
-LikelyClock ClockFinder::find(std::span<const Bound> bounds) {
+bool ClockFinder::is_cheapest(std::int32_t bits, std::span<const Bound> bounds) {
+  if (bounds.empty()) return true;
+  likely::Search& search = memory_->search;
+  if (!search.costs_at_least(bits, bounds, ClockPrices::wrong, ClockPrices::wander_ppm, 0)) {
+    return false;
+  }
+  // A clock on a line costs its rate alone. A line has the rate of the longest part of a clock that
+  // rounds up once per bound.
+  constexpr std::int64_t k_steepest_ppm = 100'000;
+  const Int128 time = Int128{bounds.back().time} - bounds.front().time;
+  const Int128 parts = bits / ClockPrices::step + 1;
+  const Int128 rounding_ppm = likely::k_million * parts * static_cast<std::int64_t>(bounds.size()) /
+                              std::max(time, Int128{1});
+  return rounding_ppm < k_steepest_ppm &&
+         search.costs_at_least(bits - ClockPrices::rate, bounds, 0,
+                               ClockPrices::fast_ppm + ClockPrices::wander_ppm + 1 +
+                                   static_cast<std::int64_t>(rounding_ppm),
+                               1);
+}
+
+LikelyClock ClockFinder::find(std::span<const Bound> bounds, std::int32_t most) {
   if (bounds.empty()) return {};
   likely::Search& search = memory_->search;
   LikelyClock best = search.run(bounds, ClockPrices::wander_ppm);
-  if (best.bits <= ClockPrices::rate) return best;  // no other one can be cheaper
-  const auto take = [&](std::optional<LikelyClock> clock, std::int32_t bits) {
-    if (!clock || clock->bits + bits >= best.bits) return;
+  for (const auto& [ppm, bits] : {std::pair(ClockPrices::usual_ppm, ClockPrices::rate),
+                                  std::pair(ClockPrices::fast_ppm, ClockPrices::fast)}) {
+    if (bits >= std::min(best.bits, most)) break;  // no cheaper one has a rate
+    std::optional<LikelyClock> clock = likely::about_line(search, bounds, ppm);
+    if (!clock || clock->bits + bits >= best.bits) continue;
     best = *std::move(clock);
     best.bits += bits;
-  };
-  take(likely::about_line(search, bounds, ClockPrices::usual_ppm), ClockPrices::rate);
-  if (best.bits > ClockPrices::fast) {
-    take(likely::about_line(search, bounds, ClockPrices::fast_ppm), ClockPrices::fast);
   }
   return best;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -14,6 +15,7 @@ struct Bound {
   std::int64_t offset = 0;  ///< ns
   bool is_upper = false;    ///< the bound is a largest value, else a least one
   std::int32_t price = 0;   ///< bits to tell that it does not hold
+  std::uint32_t edge = 0;   ///< the caller's number of what sets it
 };
 
 inline bool holds(const Bound& bound, std::int64_t offset) {
@@ -37,13 +39,6 @@ struct LikelyClock {
   std::int32_t bits = 0;              ///< its price and those of the bounds that do not hold
 };
 
-/// True if it is certain that no clock costs less than the right one, also if offsets hold for
-/// stamps from the first time on at which the clock shows them: each bound that the right clock
-/// breaks contradicts another one of its own, so that every clock breaks one of both or is set
-/// between them. False if that cannot be told so. `bounds`: in order of time; `stamps`: those of
-/// the clock itself. O(n log n).
-bool is_right_for_certain(std::span<const Bound> bounds, std::span<const std::uint64_t> stamps);
-
 /// Finds the clock that costs least to tell (Viterbi, 1967). It is right, or its offset drifts
 /// evenly with a little wander; and it may be set at any bound. The drift is taken from the
 /// cheapest clock of any rates up to the limit. O(n), with at most 256 pieces of costs, whose
@@ -55,8 +50,12 @@ class ClockFinder {
  public:
   ClockFinder();
   ~ClockFinder();
-  /// `bounds`: in order of time.
-  LikelyClock find(std::span<const Bound> bounds);
+  /// `bounds`: in order of time. Clocks that cost `most` bits or more need not be found.
+  LikelyClock find(std::span<const Bound> bounds,
+                   std::int32_t most = std::numeric_limits<std::int32_t>::max());
+  /// True if no clock costs less than `bits`; may be false even so. Looks at each bound twice, and
+  /// remembers nothing.
+  bool is_cheapest(std::int32_t bits, std::span<const Bound> bounds);
 
  private:
   struct Memory;

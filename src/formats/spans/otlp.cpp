@@ -60,7 +60,7 @@ void Reader::take_attribute(std::string_view key, std::string_view text, Place& 
 bool Reader::otlp(value resource_spans) {
   return each_element(resource_spans, [&](value from) {
     Place place;
-    const Sizes before = sizes();
+    const State before = state();
     const bool whole = each_member(from, [&](std::string_view key, value inner) {
       if (key == "resource") {
         return each_member(inner, [&](std::string_view name, value list) {

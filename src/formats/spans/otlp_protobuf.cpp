@@ -86,7 +86,7 @@ bool Reader::message(std::string_view request) {
 bool Reader::packed_resource(std::string_view message) {
   Place place;
   bool good = true;
-  const Sizes before = sizes();
+  const State before = state();
   for_each_field<std::uint32_t>(message, [&](std::uint32_t number, const Value& value) {
     if (number == field::k_resource) {
       for_each_field<std::uint32_t>(value.bytes, [&](std::uint32_t inner, const Value& attribute) {

@@ -32,7 +32,7 @@ struct UnpackedMessages {
 Result<UnpackedMessages> unpack_messages(std::string_view packed, std::uint64_t most,
                                          const std::filesystem::path& file);
 
-/// Packs such a text again. `sizes`: UnpackedMessages::sizes of it.
-std::string pack_messages(std::string_view text, std::span<const std::size_t> sizes);
+/// Packs such a text again. `sizes`: UnpackedMessages::sizes of it. Errors: those of json::pack().
+Result<std::string> pack_messages(std::string_view text, std::span<const std::size_t> sizes);
 
 }  // namespace entrain::spans

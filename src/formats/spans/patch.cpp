@@ -2,6 +2,7 @@
 #include "formats/spans/patch.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <utility>
 
@@ -44,29 +45,20 @@ std::string text_of(const Stamp& stamp, std::int64_t time, std::int64_t since) {
 
 /// Appends the attribute, with a list around it if there is none, and the comma after it.
 void add_attribute(const Mark& mark, std::int64_t offset, std::string& text) {
-  const auto out = std::back_inserter(text);
-  const char* const comma = mark.alone ? "" : ",";
-  const bool list = !mark.in_list;
-  switch (mark.form) {
-    case Mark::Form::otlp:
-      fmt::format_to(out, R"({}{{"key":"entrain.offset_ns","value":{{"intValue":"{}"}}}}{}{})",
-                     list ? R"("attributes":[)" : "", offset, list ? "]" : "", comma);
-      break;
-    case Mark::Form::jaeger:
-      fmt::format_to(out, R"({}{{"key":"entrain.offset_ns","type":"int64","value":{}}}{}{})",
-                     list ? R"("tags":[)" : "", offset, list ? "]" : "", comma);
-      break;
-    case Mark::Form::zipkin_v1:
-      fmt::format_to(out, R"({}{{"key":"entrain.offset_ns","value":"{}"}}{}{})",
-                     list ? R"("binaryAnnotations":[)" : "", offset, list ? "]" : "", comma);
-      break;
-    case Mark::Form::protobuf:  // by with_marks()
-      break;
-    case Mark::Form::zipkin:
-      fmt::format_to(out, R"({}"entrain.offset_ns":"{}"{}{})", list ? R"("tags":{)" : "", offset,
-                     list ? "}" : "", comma);
-      break;
-  }
+  struct Syntax {
+    std::string_view open, before, after, close;  // of the list; around the number
+  };
+  constexpr std::array<Syntax, 4> k_syntax{
+      {// index: Mark::Form
+       {R"("attributes":[)", R"({"key":"entrain.offset_ns","value":{"intValue":")", R"("}})", "]"},
+       {R"("tags":[)", R"({"key":"entrain.offset_ns","type":"int64","value":)", "}", "]"},
+       {R"("tags":{)", R"("entrain.offset_ns":")", R"(")", "}"},
+       {R"("binaryAnnotations":[)", R"({"key":"entrain.offset_ns","value":")", R"("})", "]"}}};
+  if (mark.form == Mark::Form::protobuf) return;  // by with_marks()
+  const Syntax& syntax = k_syntax[static_cast<std::size_t>(mark.form)];
+  fmt::format_to(std::back_inserter(text), "{}{}{}{}{}{}", mark.in_list ? "" : syntax.open,
+                 syntax.before, offset, syntax.after, mark.in_list ? "" : syntax.close,
+                 mark.alone ? "" : ",");
 }
 
 }  // namespace

@@ -22,93 +22,50 @@ using perfetto::Value;
 using Wire = protozero::pbf_wire_type;
 
 /// Messages of OTLP, as far as framing_of() looks.
-enum class MessageKind : std::uint8_t {
-  request,
-  resource_spans,
-  resource,
-  scope_spans,
-  leaf,  ///< one of the next three, by the signal
-  span,
-  log,
-  metric,
-  points,
-  point,
-  pair,
-  any
+enum class MessageKind : char {
+  request = 'Q',
+  resource_spans = 'R',
+  resource = 'E',
+  scope_spans = 'S',
+  leaf = 'L',  ///< one of the next three, by the signal
+  span = 'P',
+  log = 'G',
+  metric = 'M',
+  points = 'O',
+  point = 'I',
+  pair = 'A'
 };
 
-struct Rule {
-  MessageKind message;
-  std::uint32_t field;
-  Wire wire;
-  MessageKind inner = MessageKind::any;
-};
+/// The fields of messages in order of their numbers: b bytes, v a varint, 8 and 4 a number of so
+/// many bytes, - none, and a message by the letter of its kind.
+constexpr std::array<std::pair<MessageKind, std::string_view>, 10> k_fields{
+    {{MessageKind::request, "R"},
+     {MessageKind::resource_spans, "ESb"},
+     {MessageKind::resource, "Avb"},
+     {MessageKind::scope_spans, "bLb"},
+     {MessageKind::span, "bbbbbv88Avbvbvb4"},
+     {MessageKind::log, "8vb-bAv4bb8b"},
+     {MessageKind::metric, "bbb-O-O-OOOA"},
+     {MessageKind::points, "Ivv"},
+     {MessageKind::point, "b88---b-b"},
+     {MessageKind::pair, "bb"}}};
+constexpr char k_no_field = '-';
 
-constexpr Wire k_bytes = Wire::length_delimited;
-constexpr std::array k_rules{
-    Rule{MessageKind::request, field::k_resource_spans, k_bytes, MessageKind::resource_spans},
-    Rule{MessageKind::resource_spans, field::k_resource, k_bytes, MessageKind::resource},
-    Rule{MessageKind::resource_spans, field::k_scope_spans, k_bytes, MessageKind::scope_spans},
-    Rule{MessageKind::resource_spans, 3, k_bytes},
-    Rule{MessageKind::resource_spans, field::k_library_spans, k_bytes, MessageKind::scope_spans},
-    Rule{MessageKind::resource, field::k_attributes_of_resource, k_bytes, MessageKind::pair},
-    Rule{MessageKind::resource, 2, Wire::varint},
-    Rule{MessageKind::resource, 3, k_bytes},
-    Rule{MessageKind::scope_spans, 1, k_bytes},
-    Rule{MessageKind::scope_spans, field::k_spans, k_bytes, MessageKind::leaf},
-    Rule{MessageKind::scope_spans, 3, k_bytes},
-    Rule{MessageKind::span, field::k_trace, k_bytes},
-    Rule{MessageKind::span, field::k_id, k_bytes},
-    Rule{MessageKind::span, 3, k_bytes},
-    Rule{MessageKind::span, field::k_parent, k_bytes},
-    Rule{MessageKind::span, field::k_name, k_bytes},
-    Rule{MessageKind::span, field::k_kind, Wire::varint},
-    Rule{MessageKind::span, field::k_begin, Wire::fixed64},
-    Rule{MessageKind::span, field::k_end, Wire::fixed64},
-    Rule{MessageKind::span, field::k_attributes, k_bytes, MessageKind::pair},
-    Rule{MessageKind::span, 10, Wire::varint},
-    Rule{MessageKind::span, field::k_events, k_bytes},
-    Rule{MessageKind::span, 12, Wire::varint},
-    Rule{MessageKind::span, field::k_links, k_bytes},
-    Rule{MessageKind::span, 14, Wire::varint},
-    Rule{MessageKind::span, 15, k_bytes},
-    Rule{MessageKind::span, 16, Wire::fixed32},
-    Rule{MessageKind::log, 1, Wire::fixed64},
-    Rule{MessageKind::log, 2, Wire::varint},
-    Rule{MessageKind::log, 3, k_bytes},
-    Rule{MessageKind::log, 5, k_bytes},
-    Rule{MessageKind::log, 6, k_bytes, MessageKind::pair},
-    Rule{MessageKind::log, 7, Wire::varint},
-    Rule{MessageKind::log, 8, Wire::fixed32},
-    Rule{MessageKind::log, 9, k_bytes},
-    Rule{MessageKind::log, 10, k_bytes},
-    Rule{MessageKind::log, 11, Wire::fixed64},
-    Rule{MessageKind::log, 12, k_bytes},
-    Rule{MessageKind::metric, 1, k_bytes},
-    Rule{MessageKind::metric, 2, k_bytes},
-    Rule{MessageKind::metric, 3, k_bytes},
-    Rule{MessageKind::metric, 5, k_bytes, MessageKind::points},
-    Rule{MessageKind::metric, 7, k_bytes, MessageKind::points},
-    Rule{MessageKind::metric, 9, k_bytes, MessageKind::points},
-    Rule{MessageKind::metric, 10, k_bytes, MessageKind::points},
-    Rule{MessageKind::metric, 11, k_bytes, MessageKind::points},
-    Rule{MessageKind::metric, 12, k_bytes, MessageKind::pair},
-    Rule{MessageKind::points, 1, k_bytes, MessageKind::point},
-    Rule{MessageKind::points, 2, Wire::varint},
-    Rule{MessageKind::points, 3, Wire::varint},
-    Rule{MessageKind::point, 1, k_bytes},
-    Rule{MessageKind::point, 2, Wire::fixed64},
-    Rule{MessageKind::point, 3, Wire::fixed64},
-    Rule{MessageKind::point, 7, k_bytes},
-    Rule{MessageKind::point, 9, k_bytes},
-    Rule{MessageKind::pair, field::k_key, k_bytes},
-    Rule{MessageKind::pair, field::k_value, k_bytes},
-};
+/// A letter of k_fields.
+char field_of(MessageKind message, std::uint32_t number) {
+  if (message == MessageKind::resource_spans && number == field::k_library_spans) {
+    number = field::k_scope_spans;
+  }
+  const auto* const known =
+      std::ranges::find(k_fields, message, [](const auto& one) { return one.first; });
+  return number - 1 < known->second.size() ? known->second[number - 1] : k_no_field;
+}
 
-const Rule* rule_of(MessageKind message, std::uint32_t field) {
-  const auto* const rule = std::ranges::find_if(
-      k_rules, [&](const Rule& one) { return one.message == message && one.field == field; });
-  return rule == k_rules.end() ? nullptr : rule;
+Wire wire_of(char field) {
+  return field == 'v'   ? Wire::varint
+         : field == '8' ? Wire::fixed64
+         : field == '4' ? Wire::fixed32
+                        : Wire::length_delimited;
 }
 
 /// What a text says of the kind of a message.
@@ -122,15 +79,14 @@ Likeness likeness_of(MessageKind kind, MessageKind leaf, std::string_view text,
   protozero::pbf_reader reader(text.data(), text.size());
   try {
     while (reader.next()) {
-      const Rule* const rule = rule_of(kind, reader.tag());
+      const char known = field_of(kind, reader.tag());
       // Spans may get further fields; a message with others is of another kind.
-      if (rule == nullptr ? kind != MessageKind::span : rule->wire != reader.wire_type()) {
+      if (known == k_no_field ? kind != MessageKind::span : wire_of(known) != reader.wire_type()) {
         return Likeness::none;
       }
-      if (reader.wire_type() != k_bytes) {
-        const bool is_time = rule != nullptr && reader.wire_type() == Wire::fixed64;
+      if (reader.wire_type() != Wire::length_delimited) {
         reader.skip();
-        if (is_time) return Likeness::certain;
+        if (known == '8') return Likeness::certain;
         continue;
       }
       const char* at = reader.data().data();
@@ -138,9 +94,10 @@ Likeness likeness_of(MessageKind kind, MessageKind leaf, std::string_view text,
       const std::uint64_t inner_size = protozero::decode_varint(&at, end);
       if (inner_size > size - static_cast<std::uint64_t>(at - text.data())) return Likeness::none;
       const std::string_view inner(at, std::min(static_cast<std::uint64_t>(end - at), inner_size));
-      if (rule != nullptr && rule->inner != MessageKind::any) {
-        const MessageKind inside = rule->inner == MessageKind::leaf ? leaf : rule->inner;
-        const Likeness likeness = likeness_of(inside, leaf, inner, inner_size);
+      if (known >= 'A' && known <= 'Z') {
+        const MessageKind inside{known};
+        const Likeness likeness =
+            likeness_of(inside == MessageKind::leaf ? leaf : inside, leaf, inner, inner_size);
         if (likeness != Likeness::possible) return likeness;
       }
       if (inner.size() < inner_size) return Likeness::possible;

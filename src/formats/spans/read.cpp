@@ -127,46 +127,6 @@ std::size_t Documents::end_of_value() const {
   return scanner.value(value) ? at_ + scanner.position() : text_.size();
 }
 
-/// State before a document is read; removes what a damaged one added.
-class Rollback {
- public:
-  Rollback(Reader& reader, Spans& spans, std::vector<Stamp>* stamps, std::vector<Mark>* marks)
-      : reader_(reader),
-        spans_(spans),
-        stamps_(stamps),
-        marks_(marks),
-        seen_(reader.seen),
-        all_(spans.all.size()),
-        stamp_count_(stamps == nullptr ? 0 : stamps->size()),
-        mark_count_(marks == nullptr ? 0 : marks->size()),
-        untimed_(spans.untimed.size()),
-        without_id_(spans.without_id),
-        without_end_(spans.without_end),
-        immovable_times_(spans.immovable_times) {}
-
-  void back() {
-    reader_.number_waiting();
-    spans_.all.resize(all_);
-    reader_.seen = seen_;
-    if (stamps_ != nullptr) stamps_->resize(stamp_count_);
-    if (marks_ != nullptr) marks_->resize(mark_count_);
-    std::erase_if(spans_.links, [&](const Link& link) { return link.span >= all_; });
-    spans_.untimed.resize(untimed_);
-    spans_.without_id = without_id_;
-    spans_.without_end = without_end_;
-    spans_.immovable_times = immovable_times_;
-  }
-
- private:
-  Reader& reader_;
-  Spans& spans_;
-  std::vector<Stamp>* stamps_;
-  std::vector<Mark>* marks_;
-  SeenUnits seen_;
-  std::size_t all_, stamp_count_, mark_count_, untimed_;
-  std::uint64_t without_id_, without_end_, immovable_times_;
-};
-
 /// They nearly always stand in order.
 template <class All>
 void sort_by_place(All&& all) {
@@ -203,8 +163,7 @@ Result<void> read_messages(std::string_view text, const TextSoFar& so_far, const
 
 /// Reads the documents of a text of JSON.
 Result<void> read_documents(const std::string& text, TextSoFar& so_far, const std::string& name,
-                            Reader& reader, Spans& spans, std::vector<Stamp>* stamps,
-                            std::vector<Mark>* marks) {
+                            Reader& reader, Spans& spans) {
   json::Parser parser;
   Documents documents(text, so_far);
   for (std::string_view own; documents.next(own);) {
@@ -216,13 +175,13 @@ Result<void> read_documents(const std::string& text, TextSoFar& so_far, const st
                                             text.capacity() - documents.begin());
     // The parser's index takes about one byte per byte of the text.
     TRY(check_memory_room(name, own.size()));
-    Rollback rollback(reader, spans, stamps, marks);
+    const Reader::State before = reader.state();
     bool known = false;
     if (!reader.document(parser, part, known)) {
       if (!reader.memory()) return reader.memory();
       const bool cut = documents.may_be_cut();
       if (cut || documents.split()) {
-        rollback.back();
+        reader.restore(before);
         spans.cut_files += cut ? 1 : 0;
         continue;
       }
@@ -269,7 +228,7 @@ Result<void> read(std::string& text, const std::string& name, Spans& spans,
   } else if (is_table) {
     TRY(reader.table(so_far->columns));
   } else {
-    TRY(read_documents(text, *so_far, name, reader, spans, stamps, marks));
+    TRY(read_documents(text, *so_far, name, reader, spans));
   }
   reader.number_waiting();
   so_far->seen = reader.seen;

@@ -17,6 +17,17 @@ constexpr std::uint64_t k_limit = std::uint64_t{1} << 62;
 
 }  // namespace
 
+void Reader::restore(const State& before) {
+  number_waiting();
+  spans_.all.resize(before.spans);
+  std::erase_if(spans_.links, [&](const Link& link) { return link.span >= before.spans; });
+  spans_.untimed.resize(before.untimed);
+  if (stamps_ != nullptr) stamps_->resize(before.stamps);
+  if (marks_ != nullptr) marks_->resize(before.marks);
+  static_cast<SpanCounts&>(spans_) = before.counts;
+  seen = before.seen;
+}
+
 void Reader::note_attributes(value from, ondemand::json_type type, Draft& draft) {
   if (is_a(from, type)) {
     draft.attributes = from.raw_json_token();

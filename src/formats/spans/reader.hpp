@@ -74,20 +74,29 @@ class Reader {
     return seen.whole_ms ? k_ms : seen.whole_us && !seen.fine_us ? k_us : k_ns;
   }
 
+  /// What was read so far: numbers of spans, stamps, marks and ignored spans, and counts.
+  struct State {
+    std::size_t spans = 0, stamps = 0, marks = 0, untimed = 0;
+    SpanCounts counts{};
+    SeenUnits seen{};
+  };
+  [[nodiscard]] State state() const {
+    return {spans_.all.size(),
+            stamps_ == nullptr ? 0 : stamps_->size(),
+            marks_ == nullptr ? 0 : marks_->size(),
+            spans_.untimed.size(),
+            spans_,
+            seen};
+  }
+  /// Removes what was read since: a damaged document.
+  void restore(const State& before);
+
   SeenUnits seen;  ///< in the text, and in the pieces before it
 
  private:
   bool member(std::string_view key, value inner, bool& known, int depth);
   bool element(value from, bool& known, int depth = 0);
 
-  /// Numbers of spans, stamps, marks and ignored spans.
-  struct Sizes {
-    std::size_t spans = 0, stamps = 0, marks = 0, untimed = 0;
-  };
-  [[nodiscard]] Sizes sizes() const {
-    return {spans_.all.size(), stamps_ == nullptr ? 0 : stamps_->size(),
-            marks_ == nullptr ? 0 : marks_->size(), spans_.untimed.size()};
-  }
   /// The number of a place in Spans::clocks.
   std::uint32_t clock_at(const Place& place);
   /// The number that stands for a place until that of its process is known, too.
@@ -95,7 +104,7 @@ class Reader {
   /// Completes the places of all that was added since, by a function of the name of their process,
   /// and sets their clocks.
   template <class PlaceOf>
-  void settle(const Sizes& since, const PlaceOf& place_of);
+  void settle(const State& since, const PlaceOf& place_of);
 
   // otlp.cpp
   bool attribute(value from, Place& place, Draft* span = nullptr);
@@ -192,7 +201,7 @@ class Reader {
 };
 
 template <class PlaceOf>
-void Reader::settle(const Sizes& since, const PlaceOf& place_of) {
+void Reader::settle(const State& since, const PlaceOf& place_of) {
   std::vector<std::uint32_t> clocks;
   for (auto& [own, process] : owners_) {
     own.complete_with(place_of(process));

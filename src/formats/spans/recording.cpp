@@ -29,10 +29,6 @@ bool is_file_before(const fs::path& a, const fs::path& b) {
   return std::pair(a.filename(), a) < std::pair(b.filename(), b);
 }
 
-formats::Parts::File facts_of(const SourceFile& file, std::vector<std::string> guesses) {
-  return {file.path, file.bytes, file.hash, file.events, std::move(guesses)};
-}
-
 class SpanFiles : public formats::Parts {
  public:
   explicit SpanFiles(std::vector<SpanFile> files) : files_(std::move(files)) {}
@@ -47,7 +43,7 @@ class SpanFiles : public formats::Parts {
   }
   [[nodiscard]] std::vector<File> files() const override {
     std::vector<File> all;
-    for (const auto& [source, spans] : files_) all.push_back(facts_of(source, spans.guesses));
+    for (const SpanFile& file : files_) all.push_back(file.source);
     return all;
   }
   [[nodiscard]] Result<std::unique_ptr<formats::Recording>> join(unsigned threads) override {
@@ -72,18 +68,6 @@ class SpanFiles : public formats::Parts {
   std::vector<SpanFile> files_;
 };
 
-/// Position of the first object or list under a wrapping key.
-std::size_t inside_wrapper(std::string_view object) {
-  json::Scanner scanner(object);
-  std::string_view key, value;
-  for (scanner.open('{'); scanner.next_key(key);) {
-    const char first = scanner.peek();
-    if (is_wrapper(key) && (first == '{' || first == '[')) break;
-    if (!scanner.value(value)) return object.size();
-  }
-  return scanner.position();
-}
-
 }  // namespace
 
 Result<void> check_table(const fs::path& file, const std::string& columns) {
@@ -102,11 +86,9 @@ Result<bool> are_spans(const fs::path& file, const std::string& columns) {
   }
   if (scanner.peek() != '{') return false;
   std::string_view object = std::string_view(text).substr(scanner.position());
-  Shape shape = shape_of(object);
-  while (shape == Shape::wrapped) {
-    object.remove_prefix(inside_wrapper(object));
-    shape = shape_of(object);
-  }
+  std::size_t inside = 0;
+  Shape shape = Shape::other;
+  while ((shape = shape_of(object, &inside)) == Shape::wrapped) object.remove_prefix(inside);
   return shape != Shape::other;
 }
 
@@ -136,11 +118,9 @@ Result<std::vector<formats::Parts::File>> summarise(std::span<const fs::path> fi
   TRY(to.write(fields.take()));
   std::vector<formats::Parts::File> all;
   for (const fs::path& path : files) {
-    std::vector<std::string> guesses;
-    TRY_ASSIGN(const SourceFile file,
-               summarise(path, max_unpacked, columns, guesses,
+    TRY_ASSIGN(all.emplace_back(),
+               summarise(path, max_unpacked, columns,
                          [&](std::string_view content) { return to.write(content); }));
-    all.push_back(facts_of(file, std::move(guesses)));
   }
   return all;
 }
@@ -161,11 +141,11 @@ Result<std::unique_ptr<formats::Recording>> reopen(parts::FieldReader& fields, s
                                                    std::span<const fs::path> files,
                                                    unsigned threads, const std::string& columns) {
   Fitted fitted;
-  std::vector<SourceFile> known;
-  if (!unpack(fields, clocks, fitted, known)) {
+  if (!unpack(fields, clocks, fitted)) {
     return fail(ErrorKind::input, "the fitted clocks are damaged: fit them again");
   }
-  TRY_ASSIGN(std::vector<SourceFile> chosen, formats::chosen_parts<SourceFile>(known, files));
+  TRY_ASSIGN(std::vector<SourceFile> chosen,
+             formats::chosen_parts<SourceFile>(fitted.files, files));
   for (const SourceFile& file : chosen) {
     if (columns.empty() || file.encoding != Encoding::csv || file.columns == columns) continue;
     return fail(ErrorKind::usage,

@@ -227,7 +227,10 @@ Result<void> Run::write_file(const fs::path& to, const SourceFile& file,
     return fail(ErrorKind::input, fmt::format("{}: {}", file.path.string(), text.error().message));
   }
   if (framing && marked) *text = with_marks(*text, *framing, marks, maps);
-  if (document.by_message) *text = pack_messages(*text, document.sizes) + document.rest;
+  if (document.by_message) {
+    TRY_ASSIGN(*text, pack_messages(*text, document.sizes));
+    *text += document.rest;
+  }
   TRY(json::save(to, *text, document.packing));
   return is_part_ ? check_written(to, file, spans, maps) : Result<void>();
 }

@@ -49,9 +49,8 @@ class Run : public formats::Recording {
   /// Gives the spans of a file the times that it will have once it is written with these maps.
   void move(SpanFile& file, std::span<const ClockMap> maps) const;
   void pack_fitted(parts::FieldWriter& fields) const override {
-    Fitted fitted{.places = names_.all(), .periods = known_.identity.periods};
-    std::vector<SourceFile> sources = files_;
-    pack(fields, fitted, sources);
+    Fitted fitted{names_.all(), known_.identity.periods, files_};
+    pack(fields, fitted);
   }
 
   [[nodiscard]] Result<std::unique_ptr<formats::Recording>> read_back(
@@ -89,7 +88,7 @@ class Run : public formats::Recording {
   unsigned threads_;
   NameTable names_;  ///< names of places, as Spans::clocks
   Known known_;
-  std::vector<Edge> found_;
+  BigVector<Edge> found_;
   bool is_part_ = false;  ///< see the first constructor
 };
 

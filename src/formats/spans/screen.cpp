@@ -116,13 +116,6 @@ std::vector<Segment> segments_of(std::vector<std::uint64_t> begins) {
   return segments;
 }
 
-Segment& segment_at(std::vector<Segment>& segments, std::uint64_t time) {
-  const auto next =
-      std::upper_bound(segments.begin(), segments.end(), time,
-                       [](std::uint64_t at, const Segment& segment) { return at < segment.first; });
-  return next == segments.begin() ? *next : *std::prev(next);
-}
-
 void add_tie(Segment& segment, const Span& own, const Span& other, bool is_tie_far, bool is_whole) {
   ++segment.ties;
   if (!is_tie_far) return;
@@ -195,7 +188,8 @@ struct Judged {
 
 }  // namespace
 
-Screen::Screen(const Spans& spans, const Family& family) : counts_(spans.groups.all().size()) {
+Screen::Screen(const Spans& spans, const Family& family, Identity& identity)
+    : identity_(identity), counts_(spans.groups.all().size()) {
   for (const Span& span : spans.all) ++counts_[spans.facts[span.clock].group];
   for (const Untimed& one : spans.untimed) ++counts_[spans.facts[one.clock].group];
   note_changed(spans);
@@ -210,10 +204,8 @@ std::span<const Screen::Part> Screen::parts_of(std::uint32_t group) const {
 }
 
 const Screen::Part* Screen::part_at(std::uint32_t group, std::uint64_t time) const {
-  const auto parts = parts_of(group);
-  const auto next =
-      std::find_if(parts.begin(), parts.end(), [&](const Part& part) { return part.first > time; });
-  const Part& part = next == parts.begin() ? *next : *std::prev(next);
+  const std::span<const Part> parts = parts_of(group);
+  const Part& part = spans::part_at(parts, time);
   return part.is_aside ? nullptr : &part;
 }
 
@@ -225,7 +217,7 @@ void Screen::note_changed(const Spans& spans) {
   }
   for (const auto& [group, count] : changed) {
     const std::string& name = spans.groups.all()[group];
-    set_aside.push_back(
+    identity_.set_aside.push_back(
         {.kind = "changed_times",
          .clock = name,
          .records = count,
@@ -260,12 +252,12 @@ void Screen::note_untimed(const Spans& spans) {
                              : 2 * of.backwards > of.count ? "an end before the begin"
                              : of.value > k_sign ? "a negative time, written without its sign"
                                                  : "no valid time";
-    set_aside.push_back({.kind = factor ? "wrong_unit" : "no_time",
-                         .clock = name,
-                         .records = of.count,
-                         .total = counts_[group],
-                         .is_decisive = matters(of.count, counts_[group]),
-                         .reason = spans_have(of.count, counts_[group], name, what)});
+    identity_.set_aside.push_back({.kind = factor ? "wrong_unit" : "no_time",
+                                   .clock = name,
+                                   .records = of.count,
+                                   .total = counts_[group],
+                                   .is_decisive = matters(of.count, counts_[group]),
+                                   .reason = spans_have(of.count, counts_[group], name, what)});
   }
 }
 
@@ -285,12 +277,13 @@ void Screen::note_unit_of_all(const Spans& spans) {
   for (const double factor : k_factors) {
     const bool is_date = begin * factor >= k_year_2000 && begin * factor < k_year_2100;
     if (!is_date || length > ScreenThresholds::short_length) continue;
-    set_aside.push_back({.kind = "wrong_unit",
-                         .clock = spans.groups.all()[spans.facts[spans.all.front().clock].group],
-                         .records = spans.all.size(),
-                         .total = spans.all.size(),
-                         .is_decisive = true,
-                         .reason = "all spans have " + times_of_factor(factor, "small")});
+    identity_.set_aside.push_back(
+        {.kind = "wrong_unit",
+         .clock = spans.groups.all()[spans.facts[spans.all.front().clock].group],
+         .records = spans.all.size(),
+         .total = spans.all.size(),
+         .is_decisive = true,
+         .reason = "all spans have " + times_of_factor(factor, "small")});
   }
 }
 
@@ -315,10 +308,12 @@ void Screen::judge(const Spans& spans, const Family& family, std::uint32_t group
   for_ties(spans, family, [&](const Span& child, const Span& parent) {
     const bool is_call = !is_own(child) || !is_own(parent), is_tie_far = is_far(child, parent);
     const bool is_whole = is_call && child.end - child.begin <= parent.end - parent.begin;
-    if (is_own(child))
-      add_tie(segment_at(segments, child.begin), child, parent, is_tie_far, is_whole);
-    if (is_own(parent))
-      add_tie(segment_at(segments, parent.begin), parent, child, is_tie_far, is_whole);
+    const auto add = [&](const Span& own, const Span& other) {
+      if (is_own(own))
+        add_tie(spans::part_at(segments, own.begin), own, other, is_tie_far, is_whole);
+    };
+    add(child, parent);
+    add(parent, child);
   });
   Judged judged{.name = spans.groups.all()[group], .total = counts_[group]};
   std::vector<Part> parts;
@@ -326,10 +321,10 @@ void Screen::judge(const Spans& spans, const Family& family, std::uint32_t group
     const std::uint64_t before = i == 0 ? 0 : segments[i - 1].last;
     parts.push_back({.first = before + (i == 0 ? 0 : (segments[i].first - before) / 2)});
     if (segments[i].is_displaced()) {
-      judged.take(segments[i], i, segments.size() == 1, parts.back(), notes);
+      judged.take(segments[i], i, segments.size() == 1, parts.back(), identity_.notes);
     }
   }
-  judged.tell(set_aside);
+  judged.tell(identity_.set_aside);
   if (parts.size() > 1 || parts.front().is_aside) parts_.emplace(group, std::move(parts));
 }
 

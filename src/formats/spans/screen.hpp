@@ -7,9 +7,8 @@
 #include <string>
 #include <vector>
 
-#include <entrain/report.hpp>
-
 #include "formats/spans/family.hpp"
+#include "formats/spans/identity.hpp"
 #include "formats/spans/spans.hpp"
 
 namespace entrain::spans {
@@ -25,15 +24,13 @@ class Screen {
     bool is_aside = false;    ///< no times of this run
   };
 
-  Screen(const Spans& spans, const Family& family);
+  /// Adds what it finds to `identity`.
+  Screen(const Spans& spans, const Family& family, Identity& identity);
 
   /// In order of time; at least one.
   [[nodiscard]] std::span<const Part> parts_of(std::uint32_t group) const;
   /// The part of a time, else null if it is no time of this run.
   [[nodiscard]] const Part* part_at(std::uint32_t group, std::uint64_t time) const;
-
-  std::vector<SetAside> set_aside;
-  std::vector<std::string> notes;
 
  private:
   void note_changed(const Spans& spans);
@@ -42,6 +39,7 @@ class Screen {
   void find_far(const Spans& spans, const Family& family);
   void judge(const Spans& spans, const Family& family, std::uint32_t group);
 
+  Identity& identity_;
   std::vector<Part> whole_{Part()};
   std::map<std::uint32_t, std::vector<Part>> parts_;  ///< parts of the groups that have several
   std::vector<std::uint64_t> counts_;                 ///< spans of each group, ignored ones too

@@ -38,7 +38,7 @@ bool is_protobuf_name(std::string_view key, std::string_view name) {
   return at == key.size();
 }
 
-Shape shape_of(std::string_view text) {
+Shape shape_of(std::string_view text, std::size_t* end) {
   json::Scanner scanner(text);
   std::string_view key, value;
   Shape so_far = Shape::other;
@@ -46,7 +46,10 @@ Shape shape_of(std::string_view text) {
     const char first = scanner.peek();
     const bool nested = first == '{' || first == '[';
     if (is_list(key)) return Shape::list;
-    if (is_wrapper(key) && nested) return Shape::wrapped;
+    if (is_wrapper(key) && nested) {
+      if (end != nullptr) *end = scanner.position();
+      return Shape::wrapped;
+    }
     // A trace of Jaeger and its spans name the trace alike; so do spans of Zipkin and of OTLP.
     if (key == "traceID") so_far = Shape::jaeger_trace;
     if ((key == "spans" || key == "processes") && nested) return Shape::jaeger_trace;

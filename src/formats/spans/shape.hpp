@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -20,7 +21,8 @@ enum class Shape : std::uint8_t {
 /// decides. The text may continue after the object, or be cut off. O(bytes up to there).
 ///
 /// Example: {"traceID": "1", "spans": [...] is Shape::jaeger_trace.
-Shape shape_of(std::string_view text);
+/// Of a wrapped one `end`, if not null, gets the position of what is wrapped.
+Shape shape_of(std::string_view text, std::size_t* end = nullptr);
 
 /// True for keys under which some tools nest the contents of a document.
 bool is_wrapper(std::string_view key);

@@ -10,6 +10,7 @@
 #include "base/memory_room.hpp"
 #include "base/text_hash.hpp"
 #include "base/try.hpp"
+#include "formats/json/memory.hpp"
 #include "formats/recording.hpp"
 #include "formats/spans/packed_messages.hpp"
 #include "formats/spans/patch.hpp"
@@ -52,6 +53,11 @@ class PieceReader {
     while (!ended_ && text.size() < size) {
       TRY(check_memory_room(path_, k_step));
       const std::size_t before = text.size();
+      const std::size_t all = size + k_step + simdjson::SIMDJSON_PADDING;
+      if (before >= k_step && text.capacity() < all) {  // a text that grows step by step is copied
+        TRY(check_memory_room(path_, all));
+        text.reserve(all);
+      }
       text.resize(before + k_step);
       TRY_ASSIGN(const std::size_t read, reader_.read({text.data() + before, k_step}));
       text.resize(before + read);
@@ -127,10 +133,7 @@ Result<SourceFile> for_each_piece(const fs::path& path, std::uint64_t max_unpack
   const bool is_packed = reader.packing() == json::Packing::none && are_packed_messages(piece.text);
   const std::optional<Framing> framing = framing_at(piece.text);
   so_far.are_lines = !framing && are_lines(piece.text);
-  SourceFile file{.path = path,
-                  .max_unpacked = max_unpacked,
-                  .columns = columns,
-                  .encoding = encoding_of(piece.text, columns)};
+  SourceFile file{{.path = path}, max_unpacked, columns, encoding_of(piece.text, columns)};
   if (is_packed || !(reader.ended() || framing || so_far.are_lines)) {
     TRY_ASSIGN(piece, load(path, max_unpacked));
     file.bytes = piece.text.size();
@@ -156,7 +159,7 @@ Result<SourceFile> for_each_piece(const fs::path& path, std::uint64_t max_unpack
     if (!framing) TRY(json::check_utf8(piece.text, path));
     TRY(see(piece, so_far));
     if (so_far.is_last) break;
-    piece.text.swap(rest);
+    piece.text.assign(rest);  // which keeps its memory
   }
   file.bytes = reader.bytes();
   file.hash = reader.hash();
@@ -175,6 +178,7 @@ Result<SourceFile> read_file(const fs::path& path, std::uint64_t max_unpacked,
   if (file.is_cut) spans.cut_files = cut_before + 1;
   file.is_cut = spans.cut_files > cut_before;
   file.events = 2 * (spans.all.size() - before);
+  file.guesses = spans.guesses;
   return file;
 }
 
@@ -186,8 +190,7 @@ Result<Spans> read_again(const SourceFile& file) {
 }
 
 Result<SourceFile> summarise(const fs::path& path, std::uint64_t max_unpacked,
-                             const std::string& columns, std::vector<std::string>& guesses,
-                             const WriteContent& write) {
+                             const std::string& columns, const WriteContent& write) {
   SourceFile facts;
   StoredUnits units;
   TRY_ASSIGN(
@@ -199,10 +202,11 @@ Result<SourceFile> summarise(const fs::path& path, std::uint64_t max_unpacked,
                        facts.events += 2 * spans.all.size();
                        facts.is_cut |= spans.cut_files > 0;
                        units = spans.units;
-                       guesses = spans.guesses;
+                       facts.guesses = spans.guesses;
                        return write(packed_piece(spans));
                      }));
   file.events = facts.events;
+  file.guesses = std::move(facts.guesses);
   file.is_cut |= facts.is_cut;
   TRY(write(packed_end(file, units)));
   return file;

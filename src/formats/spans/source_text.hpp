@@ -53,12 +53,10 @@ Result<SourceFile> read_file(const std::filesystem::path& file, std::uint64_t ma
 Result<Spans> read_again(const SourceFile& file);
 
 /// Summarises a file without holding it in memory: calls write(content) for what unpack() reads.
-/// Returns the facts of the file, and what was guessed (Spans::guesses). Errors: those of
-/// read_file() and write().
+/// Returns the facts of the file. Errors: those of read_file() and write().
 using WriteContent = std::function<Result<void>(std::string_view content)>;
 Result<SourceFile> summarise(const std::filesystem::path& path, std::uint64_t max_unpacked,
-                             const std::string& columns, std::vector<std::string>& guesses,
-                             const WriteContent& write);
+                             const std::string& columns, const WriteContent& write);
 
 /// Number of spans that say too little to be used.
 std::uint64_t ignored_of(const Spans& spans);

@@ -73,22 +73,27 @@ bool is_edge_table(std::string_view beginning) {
          reader->has(tables::k_effect_clock) && reader->has(tables::k_effect_time);
 }
 
-/// ns per unit of whole numbers.
+/// A unit by ns.
+struct NamedUnit {
+  std::uint32_t ns = 1;
+  Unit unit = Unit::ns;
+  const char* name = "ns";
+};
+constexpr std::array<NamedUnit, 4> k_named_units{{{1, Unit::ns, "ns"},
+                                                  {1000, Unit::us, "us"},
+                                                  {1'000'000, Unit::ms, "ms"},
+                                                  {1'000'000'000, Unit::s, "s"}}};
+const NamedUnit& unit_of_ns(std::uint32_t ns) {
+  return *std::ranges::find(k_named_units, ns, &NamedUnit::ns);
+}
+
+/// ns per unit of whole numbers; 1 for a unit that nobody named.
 std::uint32_t ns_per(Unit unit) {
-  constexpr std::array<std::uint32_t, 6> k_ns{1, 1, 1'000'000'000, 1'000'000, 1000, 1};
-  return k_ns[static_cast<std::size_t>(unit)];
+  const auto* const known = std::ranges::find(k_named_units, unit, &NamedUnit::unit);
+  return known == k_named_units.end() ? 1 : known->ns;
 }
 
-Times times_in(std::uint32_t unit) {
-  constexpr std::array k_units{Unit::ns, Unit::us, Unit::ms, Unit::s};
-  const auto* const known =
-      std::ranges::find_if(k_units, [&](Unit one) { return ns_per(one) == unit; });
-  return {ns_per(Unit::s), *known};
-}
-
-const char* name_of(std::uint32_t unit) {
-  return unit == 1 ? "ns" : unit == 1000 ? "us" : unit == 1'000'000 ? "ms" : "s";
-}
+Times times_in(std::uint32_t unit) { return {ns_per(Unit::s), unit_of_ns(unit).unit}; }
 
 /// A time of a cell, ns; empty if it is none.
 std::optional<std::uint64_t> time_in(std::string_view cell, std::uint32_t unit) {
@@ -152,8 +157,6 @@ bool is_no_parent(std::string_view parent) {
   return std::ranges::find(k_none_words, lower) != k_none_words.end();
 }
 
-constexpr std::array<std::uint32_t, 4> k_units_ns{1, 1000, 1'000'000, 1'000'000'000};
-
 /// Cells of the first rows.
 struct Sample {
   std::string start, end, duration;
@@ -164,7 +167,7 @@ struct Sample {
 /// The only unit in which all numbers are times from 2000 to 2100; 0 if there is none.
 std::uint32_t unit_of_times(std::span<const Sample> rows, std::string Sample::*column) {
   constexpr std::uint64_t k_from = 946'684'800'000'000'000, k_until = 4'102'444'800'000'000'000;
-  for (const std::uint32_t unit : k_units_ns) {
+  for (const auto& [unit, kind, name] : k_named_units) {
     bool any = false, all = true;
     for (const Sample& row : rows) {
       const auto time = time_in(row.*column, unit);
@@ -182,7 +185,7 @@ std::uint32_t unit_of_times(std::span<const Sample> rows, std::string Sample::*c
 std::uint32_t unit_of_copies(std::span<const Sample> rows, const TableUnits& units) {
   std::uint32_t best = 0;
   std::size_t most = rows.size() / 2;
-  for (const std::uint32_t unit : k_units_ns) {
+  for (const auto& [unit, kind, name] : k_named_units) {
     if (units.duration != 0 && units.duration != unit) continue;
     std::size_t count = 0;
     for (const Sample& row : rows) {
@@ -252,7 +255,7 @@ std::string guesses_of(const tables::Reader& reader, const TableUnits& units,
   std::vector<std::string> parts;
   const auto add = [&](std::size_t column, std::uint32_t unit, std::string_view cell) {
     if (unit == 0 || reader.unit_of(column) > Unit::ticks || is_date(cell)) return;
-    parts.push_back(fmt::format("{} in {}", reader.name_of(column), name_of(unit)));
+    parts.push_back(fmt::format("{} in {}", reader.name_of(column), unit_of_ns(unit).name));
   };
   const Sample first = rows.empty() ? Sample() : rows.front();
   add(k_start, units.start, first.start);
@@ -374,7 +377,7 @@ Result<void> Reader::table(std::string_view columns) {
   spans_.cut_files += is_cut ? 1 : 0;
   TRY_ASSIGN(tables::Reader reader,
              open_table(is_cut ? text_.substr(0, whole) : text_, name_, columns));
-  const Sizes before = sizes();
+  const State before = state();
   TableUnits units;
   for (std::size_t at = reader.header().size();; at += reader.text(0).size()) {
     TRY_ASSIGN(const std::size_t pieces, reader.next(1));

@@ -9,6 +9,7 @@
 
 #include <entrain/error.hpp>
 
+#include "base/big_vector.hpp"
 #include "base/ids.hpp"
 #include "base/name_table.hpp"
 #include "formats/spans/ids.hpp"
@@ -97,23 +98,27 @@ struct StoredUnits {
   bool has_lengths = false;  ///< `end` is that of lengths, which are stored in place of ends
 };
 
+/// Spans and times that say less than they should.
+struct SpanCounts {
+  std::uint64_t without_id = 0;   ///< spans ignored: no id
+  std::uint64_t without_end = 0;  ///< spans without a valid length; they count as begins only
+  /// Times that are no numbers, negative or too large; they stay.
+  std::uint64_t immovable_times = 0;
+};
+
 /// The spans of all files of a run.
-struct Spans {
-  std::vector<Span> all;
-  std::vector<Link> links;
+struct Spans : SpanCounts {
+  BigVector<Span> all;
+  BigVector<Link> links;
   std::vector<Untimed> untimed;
   std::vector<std::string> guesses;  ///< columns and units of tables that nobody named
   SpanIds ids;
   NameTable operations;
-  NameTable clocks;               ///< places, as exactly as the spans name them
-  NameTable groups;               ///< names of which each is taken for one clock
-  std::vector<PlaceFacts> facts;  ///< index: number in `clocks`
-  bool microseconds = false;      ///< some times are whole microseconds
-  std::uint64_t cut_files = 0;    ///< files that end inside a line, which is ignored
-  std::uint64_t without_id = 0;   ///< spans ignored: no id
-  std::uint64_t without_end = 0;  ///< spans without a valid length; they count as begins only
-  std::uint64_t immovable_times =
-      0;  ///< times that are no numbers, negative or too large; they stay
+  NameTable clocks;                  ///< places, as exactly as the spans name them
+  NameTable groups;                  ///< names of which each is taken for one clock
+  std::vector<PlaceFacts> facts;     ///< index: number in `clocks`
+  bool microseconds = false;         ///< some times are whole microseconds
+  std::uint64_t cut_files = 0;       ///< files that end inside a line, which is ignored
   std::string first_immovable_time;  ///< the first of them, and its file
   StoredUnits units;                 ///< of the text that was read last
   std::string other_signal;          ///< "logs" or "metrics" of OTLP, which were skipped; else ""

@@ -55,9 +55,12 @@ std::uint64_t unit_of(const Spans& spans) {
 
 /// A column per member, as its neighbours in time are alike, and those in a row are not.
 template <class Fields>
-void visit_rows(Fields& fields, std::vector<Span>& all, std::uint64_t unit) {
-  const auto each = [&](auto member) {
-    for (Span& span : all) fields(span.*member);
+void visit_rows(Fields& fields, BigVector<Span>& all, std::uint64_t unit) {
+  const auto each = [&](auto... members) {
+    const auto one = [&](auto member) {
+      for (Span& span : all) fields(span.*member);
+    };
+    (one(members), ...);
   };
   parts::columns(fields, all, &Span::id);
   // Most parents are known shortly before or after: 0 is none, and the distance of the id itself 1.
@@ -72,19 +75,10 @@ void visit_rows(Fields& fields, std::vector<Span>& all, std::uint64_t unit) {
       if (parent != span.id && own >= k_none) fields.refuse();
     }
   }
-  each(&Span::clock);
-  each(&Span::operation);
-  each(&Span::role);
-  each(&Span::shared);
-  each(&Span::polls);
-  each(&Span::follows);
-  const auto times = [&](const auto& get, const auto& set) {
-    parts::column(
-        fields, all, [&](const Span& span) { return get(span) / unit; },
-        [&](Span& span, std::uint64_t value) { set(span, value * unit); });
-  };
-  times([](const Span& span) { return span.begin; },
-        [](Span& span, std::uint64_t time) { span.begin = time; });
+  each(&Span::clock, &Span::operation, &Span::role, &Span::shared, &Span::polls, &Span::follows);
+  parts::column(
+      fields, all, [&](const Span& span) { return span.begin / unit; },
+      [&](Span& span, std::uint64_t value) { span.begin = value * unit; });
   for (Span& span : all) {
     std::uint64_t length = Fields::k_reads ? 0 : (span.end - span.begin) / unit;
     fields(length);
@@ -154,13 +148,14 @@ bool is_sound(const Spans& spans) {
 }
 
 template <class Fields>
-void visit_fitted(Fields& fields, Fitted& fitted, std::vector<SourceFile>& files) {
+void visit_fitted(Fields& fields, Fitted& fitted) {
   parts::list(fields, fitted.places, [](Fields& inner, std::string& name) { inner(name); });
   parts::list(fields, fitted.periods, [](Fields& inner, std::vector<Period>& periods) {
     inner.size(periods);
     parts::columns(inner, periods, &Period::first, &Period::host);
   });
-  parts::list(fields, files, [](Fields& inner, SourceFile& file) { visit_source(inner, file); });
+  parts::list(fields, fitted.files,
+              [](Fields& inner, SourceFile& file) { visit_source(inner, file); });
 }
 
 /// The numbers in another table of all names of a table.
@@ -202,6 +197,7 @@ bool unpack(parts::FieldReader& fields, SpanFile& file) {
   visit_source(fields, file.source);
   visit_units(fields, file.spans.units);
   file.spans.cut_files = file.source.is_cut ? 1 : 0;
+  file.source.guesses = file.spans.guesses;
   return fields.fine();
 }
 
@@ -246,13 +242,10 @@ void append(Spans& spans, const Spans& next) {
   spans.immovable_times += next.immovable_times;
 }
 
-void pack(parts::FieldWriter& fields, Fitted& fitted, std::vector<SourceFile>& files) {
-  visit_fitted(fields, fitted, files);
-}
+void pack(parts::FieldWriter& fields, Fitted& fitted) { visit_fitted(fields, fitted); }
 
-bool unpack(parts::FieldReader& fields, std::size_t clocks, Fitted& fitted,
-            std::vector<SourceFile>& files) {
-  visit_fitted(fields, fitted, files);
+bool unpack(parts::FieldReader& fields, std::size_t clocks, Fitted& fitted) {
+  visit_fitted(fields, fitted);
   const auto is_sound = [clocks](const std::vector<Period>& periods) {
     return !periods.empty() && std::ranges::all_of(periods, [clocks](const Period& period) {
       return period.host < clocks;

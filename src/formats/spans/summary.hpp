@@ -3,11 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "formats/parts/fields.hpp"
+#include "formats/parts_of_run.hpp"
 #include "formats/spans/identity.hpp"
 #include "formats/spans/spans.hpp"
 
@@ -17,13 +17,9 @@ namespace entrain::spans {
 enum class Encoding : std::uint8_t { json, protobuf, csv };
 
 /// A file, which is read again when it is written.
-struct SourceFile {
-  std::filesystem::path path;
+struct SourceFile : formats::Parts::File {
   std::uint64_t max_unpacked = 0;  ///< parameter of json::load()
   std::string columns{};           ///< parameter of read()
-  std::uint64_t bytes = 0;
-  std::size_t hash = 0;      ///< hash of its text
-  std::uint64_t events = 0;  ///< times of its spans
   Encoding encoding = Encoding::json;
   bool is_cut = false;          ///< it ends inside a record
   bool was_summarised = false;  ///< it was read long before it is written
@@ -45,14 +41,14 @@ std::string packed_end(SourceFile& source, StoredUnits units);
 /// Adds the spans of the next file or piece, as if read() had added them.
 void append(Spans& spans, const Spans& next);
 
-/// What tells the clock of every time of a run.
+/// What tells the clock of every time of a run, and its files.
 struct Fitted {
   std::vector<std::string> places;           ///< names, as Spans::clocks
   std::vector<std::vector<Period>> periods;  ///< see Identity
+  std::vector<SourceFile> files;
 };
-void pack(parts::FieldWriter& fields, Fitted& fitted, std::vector<SourceFile>& files);
+void pack(parts::FieldWriter& fields, Fitted& fitted);
 /// `clocks`: the number of clocks. False if it is damaged.
-[[nodiscard]] bool unpack(parts::FieldReader& fields, std::size_t clocks, Fitted& fitted,
-                          std::vector<SourceFile>& files);
+[[nodiscard]] bool unpack(parts::FieldReader& fields, std::size_t clocks, Fitted& fitted);
 
 }  // namespace entrain::spans

@@ -3,11 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
+#include <queue>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "base/big_vector.hpp"
+#include "base/disjoint_sets.hpp"
+#include "base/exact.hpp"
 #include "formats/spans/likely_clock.hpp"
 
 namespace entrain::spans {
@@ -25,6 +30,7 @@ struct EdgePrices {
 
 constexpr int k_most_rounds = 16;  ///< most times that each clock is fitted
 constexpr std::int64_t k_most_offset = std::int64_t{1} << 61;  ///< ns
+constexpr std::int64_t k_least = std::numeric_limits<std::int64_t>::min();
 
 using Operations = std::vector<DroppedEnds>;  ///< index: number; names are empty
 
@@ -41,11 +47,13 @@ class ClockSearch {
         shown_twice_(edges.size()) {
     for (std::uint32_t e = 0; e < edges.size(); ++e) {
       if (edges[e].rejection != Rejection::none) continue;
-      price_[e] = edges[e].is_link  ? EdgePrices::link
-                  : edges[e].is_end ? EdgePrices::end
-                                    : EdgePrices::begin;
-      hosts_[edges[e].cause].edges.push_back(e);
-      hosts_[edges[e].effect].edges.push_back(e);
+      price_[e] = edges[e].is_link           ? EdgePrices::link
+                  : contradicts_its_begin(e) ? 0
+                  : edges[e].is_end          ? EdgePrices::end
+                                             : EdgePrices::begin;
+      for (const std::uint32_t host : {edges[e].cause, edges[e].effect}) {
+        hosts_[host].bounds.push_back(bound_of(host, e));
+      }
     }
   }
 
@@ -53,6 +61,51 @@ class ClockSearch {
   [[nodiscard]] bool is_broken(std::uint32_t e) const {
     return time(edges_[e].cause_time, cause_offset_[e]) >
            time(edges_[e].effect_time, effect_offset_[e]);
+  }
+
+  /// Clocks to begin with, where begins show that some are wrong: those of the largest set of hosts
+  /// that agree are right, and each other one is fitted to those before it, first the one with most
+  /// edges to them (Prim, 1957). Fits of one clock to all others, which may be as wrong, would need
+  /// a round for each hop between hosts.
+  void begin() {
+    const auto count = static_cast<std::uint32_t>(hosts_.size());
+    DisjointSets agreeing(count), connected(count);
+    std::vector<std::vector<Neighbour>> neighbours;
+    bool do_all_agree = true;
+    for (std::uint32_t host = 0; host < count; ++host) {
+      for (const Neighbour& one : neighbours.emplace_back(neighbours_of(host))) {
+        connected.join(host, one.host);
+        if (one.broken_bits <= ClockPrices::wrong) agreeing.join(host, one.host);
+        do_all_agree = do_all_agree && one.broken_bits <= ClockPrices::wrong;
+      }
+    }
+    if (do_all_agree) return;
+    std::vector<std::uint32_t> sizes(count), largest(count);
+    for (std::uint32_t host = 0; host < count; ++host) ++sizes[agreeing.find(host)];
+    for (std::uint32_t host = 0; host < count; ++host) largest[host] = connected.find(host);
+    for (std::uint32_t host = 0; host < count; ++host) {
+      std::uint32_t& set = largest[connected.find(host)];
+      if (sizes[agreeing.find(host)] > sizes[agreeing.find(set)]) set = host;
+    }
+    std::vector<char> is_known(count);
+    std::vector<std::uint32_t> edges(count);                             // to known hosts
+    std::priority_queue<std::pair<std::uint32_t, std::uint32_t>> queue;  // these, and the host
+    const auto add = [&](std::uint32_t host) {
+      is_known[host] = 1;
+      for (const Neighbour& one : neighbours[host]) {
+        edges[one.host] += one.edges;
+        queue.emplace(edges[one.host], one.host);
+      }
+    };
+    for (std::uint32_t host = 0; host < count; ++host) {
+      if (agreeing.find(host) == agreeing.find(largest[connected.find(host)])) add(host);
+    }
+    for (; !queue.empty(); queue.pop()) {
+      const std::uint32_t host = queue.top().second;
+      if (is_known[host] != 0) continue;
+      fit_to(host, is_known);
+      add(host);
+    }
   }
 
   /// Fits the clocks, first the one whose fit gains most.
@@ -87,7 +140,10 @@ class ClockSearch {
     for (std::uint32_t e = 0; e < edges_.size(); ++e) {
       if (price_[e] > 0 && edges_[e].is_end) price_[e] = prices[operation_of(e)];
     }
-    for (Host& host : hosts_) host.is_fitted = false;
+    for (Host& host : hosts_) {
+      for (Bound& bound : host.bounds) bound.price = price_[bound.edge];
+      host.is_fitted = false;
+    }
   }
 
   /// True if an edge has an end at a time that a clock shows twice, since it was set back.
@@ -96,7 +152,8 @@ class ClockSearch {
   [[nodiscard]] Operations operations() const {
     Operations operations(spans_.operations.all().size());
     for (std::uint32_t e = 0; e < edges_.size(); ++e) {
-      if (price_[e] == 0 || !edges_[e].is_end || is_shown_twice(e)) continue;
+      const Edge& edge = edges_[e];
+      if (edge.rejection != Rejection::none || !edge.is_end || is_shown_twice(e)) continue;
       DroppedEnds& ends = operations[operation_of(e)];
       ends.dropped += is_broken(e) ? 1U : 0U;
       ++ends.total;
@@ -109,23 +166,50 @@ class ClockSearch {
   }
 
  private:
+  /// True for the end of a call that lasted longer at the server than at the client, whatever their
+  /// rates: no clocks explain it, unless one was set meanwhile. Begins and ends of a call are
+  /// neighbours.
+  [[nodiscard]] bool contradicts_its_begin(std::uint32_t e) const {
+    const Edge& end = edges_[e];
+    if (!end.is_end || e == 0 || edges_[e - 1].is_end || edges_[e - 1].child != end.child) {
+      return false;
+    }
+    const Edge& begin = edges_[e - 1];
+    const Int128 at_server = Int128{end.cause_time} - begin.effect_time;
+    const Int128 at_client = Int128{end.effect_time} - begin.cause_time;
+    constexpr std::int64_t k_ppm = ClockPrices::fast_ppm + ClockPrices::wander_ppm;
+    return (at_server - at_client - 2) * 1'000'000 > at_client * k_ppm;
+  }
+
   /// The likely clock of a host given all others, until the next fit of one of these.
   struct Host {
-    std::vector<std::uint32_t> edges;  ///< positions of edges; see bounds_of()
-    std::int32_t own_bits = 0;         ///< price of the clock that it has, without edges
-    bool is_fitted = false;            ///< `gain` is known, and if it is positive the others, too
-    std::int32_t gain = 0;             ///< bits by which the likely clock is cheaper
+    BigVector<Bound> bounds;    ///< that its edges set; in order of their times once it is fitted
+    bool is_current = true;     ///< the times of other clocks are as in `bounds`
+    std::int32_t own_bits = 0;  ///< price of the clock that it has, without edges
+    bool is_fitted = false;     ///< `gain` is known, and if it is positive the others, too
+    std::int32_t gain = 0;      ///< bits by which the likely clock is cheaper
     LikelyClock likely;
     std::vector<std::size_t> twice;  ///< positions there of stamps that are shown twice
   };
 
+  /// Another host that has edges with a host.
+  struct Neighbour {
+    std::uint32_t host = 0;
+    std::uint32_t edges = 0;
+    std::int64_t broken_bits = 0;  ///< of begins
+  };
+
+  static std::pair<std::int64_t, std::uint32_t> place_of(const Bound& bound) {
+    return {bound.time, bound.edge};
+  }
   static std::int64_t time(std::uint64_t stamp, std::int64_t offset) {
     return static_cast<std::int64_t>(stamp) + offset;
   }
   [[nodiscard]] std::int32_t bits_of_edges(const Host& host) const {
-    return std::accumulate(
-        host.edges.begin(), host.edges.end(), 0,
-        [&](std::int32_t sum, std::uint32_t e) { return sum + (is_broken(e) ? price_[e] : 0); });
+    return std::accumulate(host.bounds.begin(), host.bounds.end(), 0,
+                           [&](std::int32_t sum, const Bound& bound) {
+                             return sum + (is_broken(bound.edge) ? price_[bound.edge] : 0);
+                           });
   }
   std::int64_t& own_offset(std::uint32_t host, std::uint32_t e) {
     return edges_[e].cause == host ? cause_offset_[e] : effect_offset_[e];
@@ -138,33 +222,86 @@ class ClockSearch {
     return edges_[e].cause == host ? time(edges_[e].effect_time, effect_offset_[e])
                                    : time(edges_[e].cause_time, cause_offset_[e]);
   }
-  /// The bounds that its edges set to a clock, and brings both in order of the times of the others.
-  [[nodiscard]] std::vector<Bound> bounds_of(std::uint32_t host) {
-    std::vector<std::uint32_t>& edges = hosts_[host].edges;
-    std::vector<std::pair<std::int64_t, std::uint32_t>> order;
-    order.reserve(edges.size());
-    for (const std::uint32_t e : edges) order.emplace_back(other_time(host, e), e);
-    if (!std::ranges::is_sorted(order)) std::ranges::sort(order);
-    std::vector<Bound> bounds;
-    bounds.reserve(edges.size());
-    edges.clear();
-    for (const auto& [other, e] : order) {
-      const std::int64_t offset = other - time(own_stamp(host, e), 0);
-      bounds.push_back({.time = other,
-                        .offset = std::clamp(offset, -k_most_offset, k_most_offset),
-                        .is_upper = edges_[e].cause == host,
-                        .price = price_[e]});
-      edges.push_back(e);
+  /// The bound that an edge sets to a clock.
+  [[nodiscard]] Bound bound_of(std::uint32_t host, std::uint32_t e) const {
+    const std::int64_t other = other_time(host, e);
+    const std::int64_t offset = other - time(own_stamp(host, e), 0);
+    return {.time = other,
+            .offset = std::clamp(offset, -k_most_offset, k_most_offset),
+            .is_upper = edges_[e].cause == host,
+            .price = price_[e],
+            .edge = e};
+  }
+  [[nodiscard]] static std::int32_t bits_if_right(const Host& host) {
+    return std::accumulate(host.bounds.begin(), host.bounds.end(), 0,
+                           [](std::int32_t sum, const Bound& bound) {
+                             return sum + (holds(bound, 0) ? 0 : bound.price);
+                           });
+  }
+  [[nodiscard]] std::uint32_t other_host(std::uint32_t host, std::uint32_t e) const {
+    return edges_[e].cause == host ? edges_[e].effect : edges_[e].cause;
+  }
+  [[nodiscard]] std::vector<Neighbour> neighbours_of(std::uint32_t host) const {
+    std::vector<Neighbour> found;
+    for (const Bound& bound : hosts_[host].bounds) {
+      const std::int64_t broken =
+          edges_[bound.edge].is_end || !is_broken(bound.edge) ? 0 : bound.price;
+      found.push_back({other_host(host, bound.edge), 1, broken});
     }
-    return bounds;
+    std::ranges::sort(found, {}, &Neighbour::host);
+    std::size_t count = 0;
+    for (const Neighbour& one : found) {
+      if (count == 0 || found[count - 1].host != one.host) {
+        found[count++] = one;
+      } else {
+        ++found[count - 1].edges;
+        found[count - 1].broken_bits += one.broken_bits;
+      }
+    }
+    found.resize(count);
+    return found;
+  }
+  /// Gives a host its likely clock by the edges to known hosts.
+  void fit_to(std::uint32_t number, std::span<const char> is_known) {
+    Host& host = hosts_[number];
+    std::vector<Bound> bounds;
+    for (const Bound& bound : host.bounds) {
+      if (is_known[other_host(number, bound.edge)] != 0)
+        bounds.push_back(bound_of(number, bound.edge));
+    }
+    std::ranges::sort(bounds, {}, place_of);
+    const LikelyClock clock = finder_.find(bounds);
+    host.own_bits = clock.bits;
+    std::vector<std::pair<std::uint64_t, std::int64_t>> knots;  // stamps and offsets
+    for (std::size_t i = 0; i < bounds.size(); ++i) {
+      host.own_bits -= holds(bounds[i], clock.offsets[i]) ? 0 : bounds[i].price;
+      knots.emplace_back(own_stamp(number, bounds[i].edge), clock.offsets[i]);
+    }
+    std::ranges::sort(knots);
+    for (const Bound& bound : host.bounds) {
+      own_offset(number, bound.edge) = offset_at(knots, own_stamp(number, bound.edge));
+    }
+    for (const Bound& bound : host.bounds) {
+      hosts_[other_host(number, bound.edge)].is_current = false;
+    }
+  }
+  /// The offset at a stamp: linear between knots, and beyond them along the line through both ends.
+  [[nodiscard]] static std::int64_t offset_at(
+      std::span<const std::pair<std::uint64_t, std::int64_t>> knots, std::uint64_t stamp) {
+    const auto after = std::ranges::lower_bound(knots, std::pair(stamp, k_least));
+    const bool is_inside = after != knots.begin() && after != knots.end();
+    const auto& [first, offset] = is_inside ? *std::prev(after) : knots.front();
+    const auto& [last, last_offset] = is_inside ? *after : knots.back();
+    if (first == last) return offset;
+    const Int128 rise = (Int128{stamp} - first) * (Int128{last_offset} - offset);
+    return offset + static_cast<std::int64_t>(rise / (Int128{last} - first));
   }
   /// Gives stamps that a clock shows twice the offsets that they have later, since a map of its
   /// times can give only one. Returns the positions of their bounds.
   [[nodiscard]] std::vector<std::size_t> take_later_offsets(std::uint32_t host,
-                                                            std::span<const Bound> bounds,
                                                             LikelyClock& clock) const {
     std::vector<std::size_t> twice;
-    const std::vector<std::uint32_t>& edges = hosts_[host].edges;
+    const BigVector<Bound>& bounds = hosts_[host].bounds;
     if (clock.bits < ClockPrices::step) return twice;
     const auto broken = [&](std::size_t i) {
       return holds(bounds[i], clock.offsets[i]) ? 0 : bounds[i].price;
@@ -178,11 +315,11 @@ class ClockSearch {
     if (jumps.empty()) return twice;
     std::vector<std::uint64_t> least(bounds.size() + 1, ~std::uint64_t{0});  // stamp from here on
     for (std::size_t i = bounds.size(); i-- > 0;) {
-      least[i] = std::min(least[i + 1], own_stamp(host, edges[i]));
+      least[i] = std::min(least[i + 1], own_stamp(host, bounds[i].edge));
     }
     for (std::size_t j = 0; j < bounds.size(); ++j) {
       // `least` never falls: the last jump that shows this stamp again.
-      const auto after = std::ranges::upper_bound(jumps, own_stamp(host, edges[j]), {},
+      const auto after = std::ranges::upper_bound(jumps, own_stamp(host, bounds[j].edge), {},
                                                   [&](std::size_t i) { return least[i]; });
       if (after == jumps.begin() || *std::prev(after) <= j) continue;
       clock.bits -= broken(j);
@@ -199,15 +336,18 @@ class ClockSearch {
     if (host.is_fitted) return host.gain;
     host.is_fitted = true;
     host.gain = 0;
-    const std::int32_t bits = host.own_bits + bits_of_edges(host);
+    if (!std::exchange(host.is_current, true)) {
+      for (Bound& bound : host.bounds) bound = bound_of(number, bound.edge);
+    }
+    const bool is_right = host.own_bits == 0;
+    const std::int32_t bits = is_right ? bits_if_right(host) : host.own_bits + bits_of_edges(host);
     if (bits == 0) return 0;
-    const std::vector<Bound> bounds = bounds_of(number);
-    std::vector<std::uint64_t> stamps;
-    stamps.reserve(bounds.size());
-    for (const std::uint32_t e : host.edges) stamps.push_back(own_stamp(number, e));
-    if (host.own_bits == 0 && is_right_for_certain(bounds, stamps)) return 0;
-    host.likely = finder_.find(bounds);
-    host.twice = take_later_offsets(number, bounds, host.likely);
+    if (!std::ranges::is_sorted(host.bounds, {}, place_of)) {
+      std::ranges::sort(host.bounds, {}, place_of);
+    }
+    if (finder_.is_cheapest(bits, host.bounds)) return 0;
+    host.likely = finder_.find(host.bounds, bits);
+    host.twice = take_later_offsets(number, host.likely);
     host.gain = bits - host.likely.bits;
     if (host.gain <= 0) host.likely = {};
     return host.gain;
@@ -216,17 +356,18 @@ class ClockSearch {
   void take(std::uint32_t number) {
     if (gain_of(number) <= 0) return;
     Host& host = hosts_[number];
-    for (std::size_t i = 0; i < host.edges.size(); ++i) {
-      const std::uint32_t e = host.edges[i];
+    for (std::size_t i = 0; i < host.bounds.size(); ++i) {
+      const std::uint32_t e = host.bounds[i].edge;
       std::int64_t& offset = own_offset(number, e);
       if (offset != host.likely.offsets[i]) {
-        hosts_[edges_[e].cause == number ? edges_[e].effect : edges_[e].cause].is_fitted = false;
+        Host& other = hosts_[other_host(number, e)];
+        other.is_fitted = other.is_current = false;
       }
       offset = host.likely.offsets[i];
       shown_twice_[e] &= ~side_of(number, e);
     }
     for (const std::size_t i : host.twice) {
-      shown_twice_[host.edges[i]] |= side_of(number, host.edges[i]);
+      shown_twice_[host.bounds[i].edge] |= side_of(number, host.bounds[i].edge);
     }
     host.own_bits = host.likely.bits - bits_of_edges(host);
     host.gain = 0;
@@ -248,7 +389,7 @@ class ClockSearch {
 };
 
 /// Rejects the ends that do not hold, and all of operations of which most do not.
-RejectedEnds reject(const Spans& spans, const ClockSearch& clocks, std::vector<Edge>& edges) {
+RejectedEnds reject(const Spans& spans, const ClockSearch& clocks, BigVector<Edge>& edges) {
   RejectedEnds rejected;
   const Operations operations = clocks.operations();
   for (std::uint32_t e = 0; e < edges.size(); ++e) {
@@ -279,8 +420,9 @@ RejectedEnds reject(const Spans& spans, const ClockSearch& clocks, std::vector<E
 
 }  // namespace
 
-RejectedEnds mark_unreliable_ends(const Spans& spans, std::size_t hosts, std::vector<Edge>& edges) {
+RejectedEnds mark_unreliable_ends(const Spans& spans, std::size_t hosts, BigVector<Edge>& edges) {
   ClockSearch clocks(spans, hosts, edges);
+  clocks.begin();
   clocks.fit();
   const Operations before = clocks.operations();
   if (std::ranges::any_of(before, [](const DroppedEnds& ends) { return ends.dropped > 0; })) {

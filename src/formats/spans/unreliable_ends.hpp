@@ -17,6 +17,6 @@ struct RejectedEnds {
 
 /// Sets Edge::rejection of the edges that are no evidence about clocks; see edges_of(). `hosts`:
 /// number of clocks.
-RejectedEnds mark_unreliable_ends(const Spans& spans, std::size_t hosts, std::vector<Edge>& edges);
+RejectedEnds mark_unreliable_ends(const Spans& spans, std::size_t hosts, BigVector<Edge>& edges);
 
 }  // namespace entrain::spans

@@ -41,7 +41,7 @@ class UnreliableEnds : public testing::Test {
   }
 
   Spans spans_;
-  std::vector<Edge> edges_;
+  BigVector<Edge> edges_;
 };
 
 TEST_F(UnreliableEnds, an_end_just_after_the_client_timed_out_is_rejected) {
@@ -110,6 +110,36 @@ TEST_F(UnreliableEnds, ends_of_an_operation_that_nobody_waits_for_are_no_evidenc
   const RejectedEnds rejected = judge();
   EXPECT_EQ(rejected.contradicted, 30U);
   EXPECT_EQ(rejected.asynchronous, 9U);
+}
+
+/// Fits of one clock to all others would not end: each follows clocks that are as wrong.
+TEST_F(UnreliableEnds, clocks_that_all_drift_explain_all_ends) {
+  const std::int64_t offsets[] = {0, 9'000, -7'000, 4'000, -11'000, 14'000, -2'000, 6'000};  // us
+  const std::int64_t ppm[] = {0, 20, -15, 8, -30, 25, 12, -6};
+  const auto shown = [&](std::uint32_t host, std::int64_t time) {
+    return 100'000 + time + offsets[host] + time * ppm[host] / 1'000'000;
+  };
+  for (std::int64_t i = 0; i < 2'000; ++i) {
+    const auto client = static_cast<std::uint32_t>(i % 8);
+    const auto server = static_cast<std::uint32_t>((i + 1 + i / 8 % 7) % 8);
+    const std::int64_t time = 50'000 * i;
+    const bool is_asynchronous = i % 5 == 4;
+    const auto add = [&](std::uint32_t cause, std::uint32_t effect, std::int64_t from,
+                         std::int64_t to, bool is_end) {
+      edges_.push_back({.cause = cause,
+                        .effect = effect,
+                        .cause_time = static_cast<std::uint64_t>(1000 * shown(cause, from)),
+                        .effect_time = static_cast<std::uint64_t>(1000 * shown(effect, to)),
+                        .is_end = is_end,
+                        .child = static_cast<std::uint32_t>(spans_.all.size())});
+    };
+    add(client, server, time, time + 80 + i * 7 % 50, false);
+    add(server, client, time + (is_asynchronous ? 3'000 : 900), time + 1'000, true);
+    spans_.all.push_back({.operation = spans_.operations.number(is_asynchronous ? "tell" : "get")});
+  }
+  const RejectedEnds rejected = judge();
+  EXPECT_EQ(rejected.contradicted, 400U);
+  EXPECT_EQ(rejected.asynchronous, 0U);
 }
 
 }  // namespace
