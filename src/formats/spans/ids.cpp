@@ -115,6 +115,11 @@ std::uint32_t SpanIds::number(const Key& key, std::uint32_t hash) {
   return slot.number;
 }
 
+void SpanIds::reserve(std::size_t count) {
+  keys_.reserve(count);
+  while (count * 2 >= slots_.size()) grow();
+}
+
 std::size_t SpanIds::slot_of(const Key& key, std::uint32_t hash) const {
   std::size_t at = hash & (slots_.size() - 1);
   while (slots_[at].number != k_none &&

@@ -61,6 +61,7 @@ class SpanIds {
   /// Adds those of another table; returns their numbers here, in order.
   std::vector<std::uint32_t> add(const SpanIds& other);
   [[nodiscard]] std::size_t size() const { return keys_.size(); }
+  void reserve(std::size_t count);
   /// Trace and id of a number, as a report names them.
   [[nodiscard]] std::string trace_of(std::uint32_t number) const;
   [[nodiscard]] std::string id_of(std::uint32_t number) const;
