@@ -106,7 +106,7 @@ std::vector<std::uint32_t> SpanIds::add(const SpanIds& other) {
 }
 
 std::uint32_t SpanIds::number(const Key& key, std::uint32_t hash) {
-  if (keys_.size() * 2 >= slots_.size()) grow();
+  if (is_full(keys_.size())) grow();
   Slot& slot = slots_[slot_of(key, hash)];
   if (slot.number == k_none) {
     slot = {hash, static_cast<std::uint32_t>(keys_.size())};
@@ -117,7 +117,7 @@ std::uint32_t SpanIds::number(const Key& key, std::uint32_t hash) {
 
 void SpanIds::reserve(std::size_t count) {
   keys_.reserve(count);
-  while (count * 2 >= slots_.size()) grow();
+  while (is_full(count)) grow();
 }
 
 std::size_t SpanIds::slot_of(const Key& key, std::uint32_t hash) const {
