@@ -129,14 +129,6 @@ class StagedClocks : public Staged {
   OutputFile file_;
 };
 
-bool is_message_name(const fs::path& file) {
-  const std::string name = file.filename().string();
-  constexpr std::array<std::string_view, 3> k_endings{".pb", ".binpb", ".otlp"};
-  return std::ranges::any_of(k_endings, [&](std::string_view one) {
-    return json::has_ending(json::without_packing(name), one);
-  });
-}
-
 /// An encoding of files, and their names.
 struct Encoding {
   std::string_view name;  ///< what Recording::format ends in
@@ -364,6 +356,14 @@ tl::unexpected<Error> unknown_part(const fs::path& file) {
 bool is_table_name(const fs::path& file) {
   const std::string name = file.filename().string();
   return json::has_ending(json::without_packing(name), ".csv");
+}
+
+bool is_message_name(const fs::path& file) {
+  const std::string name = file.filename().string();
+  constexpr std::array<std::string_view, 3> k_endings{".pb", ".binpb", ".otlp"};
+  return std::ranges::any_of(k_endings, [&](std::string_view one) {
+    return json::has_ending(json::without_packing(name), one);
+  });
 }
 
 bool is_file_name(const fs::path& output) {

@@ -64,6 +64,8 @@ struct Work {
 bool is_file_name(const std::filesystem::path& file);
 /// True if the name ends as that of a CSV table.
 bool is_table_name(const std::filesystem::path& file);
+/// True if the name tells of OTLP as Protobuf.
+bool is_message_name(const std::filesystem::path& file);
 
 /// A trace whose clocks and edges fit into memory, while its events stay in its files: training
 /// runs, spans. Implements what follows from clocks and edges. Immutable after it was read.

@@ -229,6 +229,16 @@ class Protobuf(Base):
                     self.assertGreater(moved, 0)
                     self.assertEqual(marks > 0, bool(more))
 
+    def test_a_damaged_begin_is_called_protobuf(self):
+        for framing in FRAMINGS[1:]:  # without, such a begin may be one of Perfetto
+            with self.subTest(framing):
+                file = self.folder / f"{framing}.pb"
+                file.write_bytes(framed(request(documents(1)[0][0]), framing)[:20])
+                code, _, err = run("check", file)
+                self.assertEqual(code, 2, err)
+                self.assertIn("Protobuf", err)
+                self.assertNotIn("JSON", err)
+
     def test_packed_files_and_standard_input(self):
         source = self.json_run()
         framed_run = self.run_of("fixed32", source=source)

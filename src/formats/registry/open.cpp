@@ -184,9 +184,19 @@ bool is_paraver(const fs::path& file) {
 /// Kind of a file, without opening it as a whole.
 Result<DocumentKind> kind_of(const fs::path& file, const std::string& columns) {
   TRY_ASSIGN(const bool are_spans, spans::are_spans(file, columns));
-  return are_spans          ? DocumentKind::spans
-         : is_paraver(file) ? DocumentKind::paraver
-                            : DocumentKind::trace;
+  if (are_spans) return DocumentKind::spans;
+  if (is_paraver(file)) return DocumentKind::paraver;
+  std::error_code error;
+  if (is_message_name(file) && fs::file_size(file, error) > 0) {
+    TRY_ASSIGN(const bool may_be_trace, kineto::may_be_trace(file));
+    if (!may_be_trace) {
+      return fail(ErrorKind::input,
+                  fmt::format("{} is named as Protobuf, and is no message of OTLP: "
+                              "its begin is damaged, or of another kind",
+                              file.string()));
+    }
+  }
+  return DocumentKind::trace;
 }
 
 bool holds_none(DocumentKind kind, const fs::path& file, const ReadOptions& how) {

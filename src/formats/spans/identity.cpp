@@ -245,65 +245,6 @@ Replicas::Replicas(const Spans& spans, const Family& family, const Screen& scree
   }
 }
 
-/// A clock, before it has a position: a group or a place, and the part of its times.
-using HostKey = std::tuple<bool, std::uint32_t, std::size_t>;
-
-class Naming {
- public:
-  Naming(const Spans& spans, const Screen& screen, const Replicas& replicas, Identity& result)
-      : spans_(spans), screen_(screen), replicas_(replicas), result_(result) {}
-
-  void run(Spans& spans) {
-    result_.periods.resize(spans.clocks.all().size());
-    for (Span& span : spans.all) {
-      add_periods(span.clock);
-      span.host = result_.host_of(span.clock, span.begin);
-      StampRange& range = *result_.clocks.clocks[span.host].events;
-      if (range.first > range.last) range = {span.begin, span.end};
-      range = {std::min(range.first, span.begin), std::max(range.last, span.end)};
-    }
-    // A damaged span may hold times of a place that has no span.
-    for (std::uint32_t place = 0; place < result_.periods.size(); ++place) add_periods(place);
-  }
-
- private:
-  void add_periods(std::uint32_t place) {
-    std::vector<Period>& own = result_.periods[place];
-    if (!own.empty()) return;
-    const PlaceFacts& facts = spans_.facts[place];
-    const bool is_split = replicas_.is_split[facts.group];
-    const std::uint32_t number = is_split || facts.is_changed ? place : facts.group;
-    const std::string& name = is_split || facts.is_changed ? spans_.clocks.all()[place]
-                                                           : spans_.groups.all()[facts.group];
-    for (const Screen::Part& part : screen_.parts_of(facts.group)) {
-      const HostKey key{is_split || facts.is_changed, number, part.number};
-      const auto next = static_cast<std::uint32_t>(result_.clocks.clocks.size());
-      const auto [known, is_new] = hosts_.emplace(key, next);
-      if (is_new) {
-        result_.clocks.clocks.push_back({.name = name + part.name,
-                                         .kind = ClockKind::wall,
-                                         .events = StampRange{1, 0},
-                                         .granule = spans_.microseconds ? 1000U : 0U});
-        result_.aside.push_back(facts.is_changed || part.is_aside);
-      }
-      own.push_back({part.first, known->second});
-    }
-  }
-
-  const Spans& spans_;
-  const Screen& screen_;
-  const Replicas& replicas_;
-  Identity& result_;
-  std::map<HostKey, std::uint32_t> hosts_;
-};
-
-/// Clocks of which no span was used have no range of times.
-void drop_empty_ranges(Clocks& clocks) {
-  for (Clock& clock : clocks.clocks) {
-    if (clock.events->first > clock.events->last) clock.events.reset();
-  }
-}
-
 void name_several(const Spans& spans, const Replicas& replicas, Identity& identity) {
   std::map<std::string, std::vector<std::uint32_t>> hosts;
   for (std::uint32_t h = 0; h < identity.clocks.clocks.size(); ++h) {
@@ -323,8 +264,41 @@ Identity identify(Spans& spans, const Family& family) {
   Identity result;
   const Screen screen(spans, family, result);
   const Replicas replicas(spans, family, screen, result);
-  Naming(spans, screen, replicas, result).run(spans);
-  drop_empty_ranges(result.clocks);
+  std::vector<Clock>& clocks = result.clocks.clocks;
+  // Positions by group or place, which is true, and part of its times.
+  std::map<std::tuple<bool, std::uint32_t, std::size_t>, std::uint32_t> positions;
+  result.periods.resize(spans.clocks.all().size());
+  const auto add_periods = [&](std::uint32_t place) {
+    if (!result.periods[place].empty()) return;
+    const PlaceFacts& facts = spans.facts[place];
+    const bool is_place = replicas.is_split[facts.group] || facts.is_changed;
+    const std::uint32_t number = is_place ? place : facts.group;
+    const std::string& name = (is_place ? spans.clocks : spans.groups).all()[number];
+    for (const Screen::Part& part : screen.parts_of(facts.group)) {
+      const auto [known, is_new] = positions.try_emplace({is_place, number, part.number},
+                                                         static_cast<std::uint32_t>(clocks.size()));
+      if (is_new) {
+        clocks.push_back({.name = name + part.name,
+                          .kind = ClockKind::wall,
+                          .events = StampRange{1, 0},
+                          .granule = spans.microseconds ? 1000U : 0U});
+        result.aside.push_back(facts.is_changed || part.is_aside);
+      }
+      result.periods[place].push_back({part.first, known->second});
+    }
+  };
+  for (Span& span : spans.all) {
+    add_periods(span.clock);
+    span.host = result.host_of(span.clock, span.begin);
+    StampRange& range = *clocks[span.host].events;
+    if (range.first > range.last) range = {span.begin, span.end};
+    range = {std::min(range.first, span.begin), std::max(range.last, span.end)};
+  }
+  // A damaged span may hold times of a place that has no span.
+  for (std::uint32_t place = 0; place < result.periods.size(); ++place) add_periods(place);
+  for (Clock& clock : clocks) {
+    if (clock.events->first > clock.events->last) clock.events.reset();  // no span of it was used
+  }
   name_several(spans, replicas, result);
   return result;
 }

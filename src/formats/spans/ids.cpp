@@ -106,13 +106,18 @@ std::vector<std::uint32_t> SpanIds::add(const SpanIds& other) {
 }
 
 std::uint32_t SpanIds::number(const Key& key, std::uint32_t hash) {
-  if (keys_.size() * 2 >= slots_.size()) grow();
+  if (is_full(keys_.size())) grow();
   Slot& slot = slots_[slot_of(key, hash)];
   if (slot.number == k_none) {
     slot = {hash, static_cast<std::uint32_t>(keys_.size())};
     keys_.push_back(key);
   }
   return slot.number;
+}
+
+void SpanIds::reserve(std::size_t count) {
+  keys_.reserve(count);
+  while (is_full(count)) grow();
 }
 
 std::size_t SpanIds::slot_of(const Key& key, std::uint32_t hash) const {

@@ -61,6 +61,7 @@ class SpanIds {
   /// Adds those of another table; returns their numbers here, in order.
   std::vector<std::uint32_t> add(const SpanIds& other);
   [[nodiscard]] std::size_t size() const { return keys_.size(); }
+  void reserve(std::size_t count);
   /// Trace and id of a number, as a report names them.
   [[nodiscard]] std::string trace_of(std::uint32_t number) const;
   [[nodiscard]] std::string id_of(std::uint32_t number) const;
@@ -95,6 +96,8 @@ class SpanIds {
   std::uint32_t number(const Key& key, std::uint32_t hash);
   /// The slot of a key, or the one that it would take. The table must not be empty.
   [[nodiscard]] std::size_t slot_of(const Key& key, std::uint32_t hash) const;
+  /// True if so many keys fill more than three quarters of the slots.
+  [[nodiscard]] bool is_full(std::size_t keys) const { return keys * 4 >= slots_.size() * 3; }
   void grow();
 
   BigVector<Key> keys_;
@@ -108,7 +111,7 @@ void SpanIds::number_all(std::span<const Key> keys, const Take& take) {
   std::array<std::uint32_t, k_together> hashes{};
   for (std::size_t first = 0; first < keys.size(); first += k_together) {
     const std::size_t count = std::min(keys.size() - first, k_together);
-    if ((keys_.size() + count) * 2 >= slots_.size()) grow();
+    if (is_full(keys_.size() + count)) grow();
     for (std::size_t i = 0; i < count; ++i) {
       hashes[i] = static_cast<std::uint32_t>(hash_of(keys[first + i]));
       __builtin_prefetch(&slots_[hashes[i] & (slots_.size() - 1)]);

@@ -48,18 +48,23 @@ class Costs {
             end == pieces_.end() ? -k_lowest : end->first - 1};
   }
   /// Every offset may have changed by up to `distance`: the boundary of two pieces moves into the
-  /// one that costs more.
+  /// one that costs more. Pieces between boundaries that meet are gone.
   void widen(std::int64_t distance) {
     wide_.resize(pieces_.size());
-    bool are_all_left = true;
+    ends_.resize(pieces_.size());
+    std::size_t count = 0;
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
-      const Piece piece = pieces_[i];
-      const bool is_more = i > 0 && pieces_[i - 1].bits < piece.bits;
-      const std::int64_t first = i == 0 ? k_lowest : piece.first + (is_more ? distance : -distance);
-      are_all_left = are_all_left && (i == 0 || first > wide_[i - 1].first);
-      wide_[i] = {first, piece.bits};
+      std::int64_t first = k_lowest;
+      for (; count > 0; --count) {
+        const bool is_more = wide_[count - 1].bits < pieces_[i].bits;
+        first = is_more ? ends_[count - 1] + distance : pieces_[i].first - distance;
+        if (first > wide_[count - 1].first) break;
+        first = k_lowest;
+      }
+      wide_[count] = {first, pieces_[i].bits};
+      ends_[count++] = i + 1 < pieces_.size() ? pieces_[i + 1].first : -k_lowest;
     }
-    if (!are_all_left) widen_and_drop(distance);
+    wide_.resize(count);
     std::swap(pieces_, wide_);
   }
   /// No offset costs more than `most`; then each pays for the bound if it does not hold.
@@ -86,25 +91,6 @@ class Costs {
   }
 
  private:
-  /// Pieces between boundaries that meet are gone.
-  void widen_and_drop(std::int64_t distance) {
-    wide_.clear();
-    ends_.clear();
-    for (std::size_t i = 0; i < pieces_.size(); ++i) {
-      std::int64_t first = k_lowest;
-      while (!wide_.empty()) {
-        const bool is_more = wide_.back().bits < pieces_[i].bits;
-        first = is_more ? ends_.back() + distance : pieces_[i].first - distance;
-        if (first > wide_.back().first) break;
-        wide_.pop_back();
-        ends_.pop_back();
-        first = k_lowest;
-      }
-      wide_.push_back({first, pieces_[i].bits});
-      ends_.push_back(i + 1 < pieces_.size() ? pieces_[i + 1].first : -k_lowest);
-    }
-  }
-
   std::vector<Piece> pieces_, wide_;
   std::vector<std::int64_t> ends_;  ///< ends of wide_ before they moved
   std::int32_t least_ = 0;          ///< least cost of all pieces

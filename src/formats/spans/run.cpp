@@ -330,34 +330,33 @@ Result<std::unique_ptr<Run>> run_of(std::vector<SourceFile> sources, Spans& span
                                     const Known* known) {
   join_halved_traces(spans);
   conclude_calls(spans);
-  const std::uint64_t ignored = ignored_of(spans);
-  if (spans.all.empty() && ignored > 0 && sources.front().encoding == Encoding::csv) {
-    return fail(
-        ErrorKind::input,
-        fmt::format("{} holds {} spans, none of which has an id and a time between 1970 and "
-                    "2116; name the units of the columns (--columns 'start=NAME[ms]')",
-                    sources.front().path.string(), ignored));
-  }
-  if (spans.all.empty() && ignored > 0) {
-    return fail(
-        ErrorKind::input,
-        fmt::format("{} holds {} spans, none of which says which one it is and when it was, "
-                    "as OTLP, Jaeger or Zipkin do; is it of another format?",
-                    sources.front().path.string(), ignored));
-  }
-  if (spans.all.empty() && !spans.other_signal.empty()) {
-    return fail(ErrorKind::input,
-                fmt::format("{} holds {} of OTLP and no spans, from which clocks follow; give the "
-                            "file with the spans",
-                            sources.front().path.string(), spans.other_signal));
-  }
   if (spans.all.empty()) {
-    return fail(
-        ErrorKind::input,
-        fmt::format(
-            "{}{} no span with a time and no event; give a file that holds some",
-            sources.front().path.string(),
-            sources.size() == 1 ? " holds" : fmt::format(" and {} more hold", sources.size() - 1)));
+    const SourceFile& first = sources.front();
+    const std::uint64_t ignored = ignored_of(spans);
+    const auto nothing = [&](const std::string& why) {
+      return fail(ErrorKind::input, first.path.string() + why);
+    };
+    if (ignored > 0 && first.encoding == Encoding::csv) {
+      return nothing(
+          fmt::format(" holds {} spans, none of which has an id and a time between 1970 and 2116; "
+                      "name the units of the columns (--columns 'start=NAME[ms]')",
+                      ignored));
+    }
+    if (ignored > 0) {
+      return nothing(
+          fmt::format(" holds {} spans, none of which says which one it is and when it was, as "
+                      "OTLP, Jaeger or Zipkin do; is it of another format?",
+                      ignored));
+    }
+    if (!spans.other_signal.empty()) {
+      return nothing(
+          fmt::format(" holds {} of OTLP and no spans, from which clocks follow; give "
+                      "the file with the spans",
+                      spans.other_signal));
+    }
+    return nothing(
+        (sources.size() == 1 ? " holds" : fmt::format(" and {} more hold", sources.size() - 1)) +
+        " no span with a time and no event; give a file that holds some");
   }
   if (known != nullptr && spans.all.size() != known->hosts.size()) {
     return fail(ErrorKind::output,

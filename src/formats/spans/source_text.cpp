@@ -170,11 +170,24 @@ Result<SourceFile> for_each_piece(const fs::path& path, std::uint64_t max_unpack
 Result<SourceFile> read_file(const fs::path& path, std::uint64_t max_unpacked,
                              const std::string& columns, Spans& spans) {
   const std::size_t before = spans.all.size();
+  const std::size_t ids_before = spans.ids.size();
   const std::uint64_t cut_before = spans.cut_files;
-  TRY_ASSIGN(SourceFile file,
-             for_each_piece(path, max_unpacked, columns, [&](SpanText& piece, TextSoFar& so_far) {
-               return read(piece.text, path.string(), spans, nullptr, nullptr, &so_far);
-             }));
+  std::error_code error;
+  std::uintmax_t rest = fs::file_size(path, error);  // after the first piece; less of packed files
+  const auto see = [&](SpanText& piece, TextSoFar& so_far) {
+    if (so_far.bytes > 0 && so_far.bytes < rest && !error) {
+      // Once, since arrays that grow by and by are copied, and take twice the memory.
+      const double pieces =
+          1.01 * static_cast<double>(std::exchange(rest, 0)) / static_cast<double>(so_far.bytes);
+      const auto expected = [&](std::size_t old, std::size_t now) {
+        return old + static_cast<std::size_t>(pieces * static_cast<double>(now - old));
+      };
+      spans.all.reserve(expected(before, spans.all.size()));
+      spans.ids.reserve(expected(ids_before, spans.ids.size()));
+    }
+    return read(piece.text, path.string(), spans, nullptr, nullptr, &so_far);
+  };
+  TRY_ASSIGN(SourceFile file, for_each_piece(path, max_unpacked, columns, see));
   if (file.is_cut) spans.cut_files = cut_before + 1;
   file.is_cut = spans.cut_files > cut_before;
   file.events = 2 * (spans.all.size() - before);

@@ -45,6 +45,9 @@ class ClockSearch {
         effect_offset_(edges.size()),
         price_(edges.size()),
         shown_twice_(edges.size()) {
+    std::vector<std::size_t> counts(hosts);
+    for (const Edge& edge : edges) ++counts[edge.cause], ++counts[edge.effect];
+    for (std::size_t host = 0; host < hosts; ++host) hosts_[host].bounds.reserve(counts[host]);
     for (std::uint32_t e = 0; e < edges.size(); ++e) {
       if (edges[e].rejection != Rejection::none) continue;
       price_[e] = edges[e].is_link           ? EdgePrices::link
