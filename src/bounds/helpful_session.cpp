@@ -93,13 +93,12 @@ std::vector<std::int64_t> probable_half_widths(const SolvedProblem& solved,
   return widths;
 }
 
-std::optional<HelpfulSession> helpful_session(const SolvedProblem& solved) {
+std::optional<ClockBounds::HelpfulSession> helpful_session(const SolvedProblem& solved) {
   const Widest widest = widest_interval(solved, solved.solution.errors);
   if (widest.half() == 0) return std::nullopt;
-  HelpfulSession help;
-  help.time = widest.time;
-  help.clock = widest.clock;
-  help.before = widest.half();
+  ClockBounds::HelpfulSession help;
+  help.time_ticks = widest.time;
+  help.before_ticks = widest.half();
   std::vector<ClockConstraint> session;
   for (std::uint32_t c = 0; c < solved.problem.clocks; ++c) {
     const Interval known = solved.solution.errors[c].interval(widest.time);
@@ -107,14 +106,14 @@ std::optional<HelpfulSession> helpful_session(const SolvedProblem& solved) {
     if (!narrowest || !known.bounded()) continue;
     const std::int64_t middle = known.lower + (known.upper - known.lower) / 2;
     const std::int64_t half = (*narrowest + 1) / 2;
-    help.half_width = std::max(help.half_width, half);
-    session.push_back({solved.problem.reference, c, help.time, help.time, middle + half});
-    session.push_back({c, solved.problem.reference, help.time, help.time, half - middle});
+    help.half_width_ticks = std::max(help.half_width_ticks, half);
+    session.push_back({solved.problem.reference, c, widest.time, widest.time, middle + half});
+    session.push_back({c, solved.problem.reference, widest.time, widest.time, half - middle});
   }
   const auto narrowed = with_more(solved, session);
   if (!narrowed) return std::nullopt;
-  help.after = widest_interval(solved, narrowed->errors).half();
-  if (2 * help.after > help.before) return std::nullopt;
+  help.after_ticks = widest_interval(solved, narrowed->errors).half();
+  if (2 * help.after_ticks > help.before_ticks) return std::nullopt;
   return help;
 }
 

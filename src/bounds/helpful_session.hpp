@@ -41,18 +41,10 @@ struct SolvedProblem {
 [[nodiscard]] std::vector<std::int64_t> probable_half_widths(
     const SolvedProblem& solved, std::span<const ClockConstraint> sessions);
 
-/// A clock session that would narrow the intervals.
-struct HelpfulSession {
-  std::int64_t time = 0;        ///< time of the widest interval, ticks
-  std::uint32_t clock = 0;      ///< clock of the widest interval
-  std::int64_t half_width = 0;  ///< assumed half-width of the session, ticks
-  std::int64_t before = 0;      ///< half of the widest interval, ticks
-  std::int64_t after = 0;  ///< half of the widest interval with a session of all clocks at `time`
-};
-
 /// Returns the effect of a session of all clocks at the time of the widest interval. Its half-width
 /// is assumed to be half of the narrowest interval of each clock. Empty if it would not at least
 /// halve the widest interval, or if nothing is bounded.
-[[nodiscard]] std::optional<HelpfulSession> helpful_session(const SolvedProblem& solved);
+[[nodiscard]] std::optional<ClockBounds::HelpfulSession> helpful_session(
+    const SolvedProblem& solved);
 
 }  // namespace entrain::bounds

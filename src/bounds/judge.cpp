@@ -46,6 +46,17 @@ class Distance {
   const constraints::BaseLine& line_;
 };
 
+constexpr std::int64_t k_unknown = -1;
+
+/// Figures of one location, to send to other processes: see LocationBounds.
+struct LocationFigures {
+  LocationIndex location = k_none;
+  std::uint64_t windows = 0, unbounded = 0;
+  std::int64_t worst = 0, worst_time = 0, median = 0, outside = 0, outside_time = 0;
+  /// Worst bound if sessions had probable half-widths; k_unknown: unbounded.
+  std::int64_t assumed = k_unknown;
+};
+
 /// Judges the times of one location.
 class Judge {
  public:
@@ -61,7 +72,9 @@ class Judge {
         reference_(reference, reference_line_),
         possible_(proven, reference) {}
 
-  void run(LocationBounds& result, std::vector<BoundsRow>* rows) const {
+  /// `id`: of the location, for `rows`, which may be null.
+  [[nodiscard]] LocationFigures run(std::uint64_t id, std::vector<BoundsRow>* rows) const {
+    LocationFigures result{.location = index_};
     std::vector<std::int64_t> bounds;
     for (std::uint32_t w = 0; w < proven_.windows; ++w) {
       const std::int64_t begin = proven_.begin + static_cast<std::int64_t>(w) * proven_.width;
@@ -74,7 +87,7 @@ class Judge {
       if (from > to) continue;
       ++result.windows;
       BoundsRow row;
-      row.location = result.location;
+      row.location = id;
       row.local_ticks = possible_.middle(index_, w, location_.first, location_.last);
       row.time_ticks = map_(row.local_ticks);
       row.bounded = possible_.errors(index_, from, to).bounded();
@@ -83,23 +96,24 @@ class Judge {
         bounds.push_back(row.bound_ticks);
         const std::int64_t outside = std::max({row.earliest_ticks - row.time_ticks,
                                                row.time_ticks - row.latest_ticks, std::int64_t{0}});
-        if (outside > result.outside_ticks) {
-          result.outside_ticks = outside;
-          result.outside_time_ticks = row.time_ticks;
+        if (outside > result.outside) {
+          result.outside = outside;
+          result.outside_time = row.time_ticks;
         }
-        if (row.bound_ticks > result.worst_ticks || bounds.size() == 1) {
-          result.worst_ticks = row.bound_ticks;
-          result.worst_time_ticks = row.time_ticks;
+        if (row.bound_ticks > result.worst || bounds.size() == 1) {
+          result.worst = row.bound_ticks;
+          result.worst_time = row.time_ticks;
         }
       } else {
         ++result.unbounded;
       }
       if (rows != nullptr) rows->push_back(row);
     }
-    if (bounds.empty()) return;
+    if (bounds.empty()) return result;
     const auto middle = bounds.begin() + static_cast<std::ptrdiff_t>(bounds.size() / 2);
     std::nth_element(bounds.begin(), middle, bounds.end());
-    result.median_ticks = *middle;
+    result.median = *middle;
+    return result;
   }
 
  private:
@@ -145,17 +159,6 @@ class Judge {
   PossibleTimes possible_;
 };
 
-constexpr std::int64_t k_unknown = -1;
-
-/// Figures of one location, to send to other processes.
-struct LocationFigures {
-  LocationIndex location = k_none;
-  std::uint64_t windows = 0, unbounded = 0;
-  std::int64_t worst = 0, worst_time = 0, median = 0, outside = 0, outside_time = 0;
-  std::int64_t assumed =
-      0;  ///< worst bound if sessions had probable half-widths; k_unknown: unbounded
-};
-
 /// The proof with the intervals of assumed half-widths.
 std::optional<ProvenIntervals> as_assumed(const ProvenIntervals& proven) {
   if (!proven.assumed) return std::nullopt;
@@ -184,42 +187,36 @@ ClockBounds judge(const trace::Share& share, const ProvenIntervals& proven,
   for (const LocationIndex l : share.own()) {
     const trace::LocationSkeleton& location = share.trace.locations[l];
     if (location.event_count == 0) continue;
-    LocationBounds of;
-    of.location = definitions.locations[l].id;
+    const std::uint64_t id = definitions.locations[l].id;
     const std::size_t first_row = own_rows.size();
-    Judge(proven, reference, l, location, maps[l]).run(of, rows ? &own_rows : nullptr);
-    LocationBounds if_so;
-    if (assumed) {
-      std::vector<BoundsRow> its_rows;
-      Judge(*assumed, reference, l, location, maps[l]).run(if_so, rows ? &its_rows : nullptr);
-      for (std::size_t r = 0; r < its_rows.size(); ++r) {
-        if (its_rows[r].bounded) own_rows[first_row + r].assumed_ticks = its_rows[r].bound_ticks;
-      }
+    own.push_back(
+        Judge(proven, reference, l, location, maps[l]).run(id, rows ? &own_rows : nullptr));
+    if (!assumed) continue;
+    std::vector<BoundsRow> its_rows;
+    const LocationFigures if_so =
+        Judge(*assumed, reference, l, location, maps[l]).run(id, rows ? &its_rows : nullptr);
+    if (if_so.unbounded < if_so.windows) own.back().assumed = if_so.worst;
+    for (std::size_t r = 0; r < its_rows.size(); ++r) {
+      if (its_rows[r].bounded) own_rows[first_row + r].assumed_ticks = its_rows[r].bound_ticks;
     }
-    own.push_back({l, of.windows, of.unbounded, of.worst_ticks, of.worst_time_ticks,
-                   of.median_ticks, of.outside_ticks, of.outside_time_ticks,
-                   if_so.unbounded < if_so.windows ? if_so.worst_ticks : k_unknown});
   }
   std::vector<LocationFigures> all = gather_everywhere(share.team, own);
-  std::sort(all.begin(), all.end(), [](const LocationFigures& a, const LocationFigures& b) {
-    return a.location < b.location;
-  });
+  std::ranges::sort(all, {}, &LocationFigures::location);
   for (const LocationFigures& of : all) {
-    LocationBounds& location = bounds.locations.emplace_back();
-    location.location = definitions.locations[of.location].id;
-    location.process = trace::process_name(definitions, of.location);
-    location.windows = of.windows;
-    location.unbounded = of.unbounded;
-    location.worst_ticks = of.worst;
-    location.worst_time_ticks = of.worst_time;
-    location.median_ticks = of.median;
-    location.outside_ticks = of.outside;
-    location.outside_time_ticks = of.outside_time;
-    if (assumed && of.assumed != k_unknown) location.assumed_ticks = of.assumed;
+    bounds.locations.push_back({.location = definitions.locations[of.location].id,
+                                .process = trace::process_name(definitions, of.location),
+                                .windows = of.windows,
+                                .unbounded = of.unbounded,
+                                .worst_ticks = of.worst,
+                                .worst_time_ticks = of.worst_time,
+                                .median_ticks = of.median,
+                                .outside_ticks = of.outside,
+                                .outside_time_ticks = of.outside_time,
+                                .assumed_ticks = {}});
+    if (of.assumed != k_unknown) bounds.locations.back().assumed_ticks = of.assumed;
   }
   bounds.rows = gather_everywhere(share.team, own_rows);
-  std::stable_sort(bounds.rows.begin(), bounds.rows.end(),
-                   [](const BoundsRow& a, const BoundsRow& b) { return a.location < b.location; });
+  std::ranges::stable_sort(bounds.rows, {}, &BoundsRow::location);
   return bounds;
 }
 

@@ -327,15 +327,13 @@ class Prover {
     return true;
   }
 
-  /// The least limit that `find(near, known)` finds, of all constraints. `wander_ppb`: empty if it
-  /// is what is found.
-  template <class Find>
-  Proved<LeastLimit> least(std::vector<std::int64_t> near, std::optional<std::int64_t> wander_ppb,
-                           const Find& find) {
+  /// find_least_limit() of all constraints.
+  Proved<LeastLimit> least(std::span<const RateRange> means, std::optional<std::int64_t> wander_ppb,
+                           std::vector<std::int64_t> near) {
     std::vector<difference::Cycle> known;
     Contradiction shown;  // by the last new cycle
     for (;;) {
-      Proved<LeastLimit> found = find(near, &known);
+      Proved<LeastLimit> found = find_least_limit(problem_, means, wander_ppb, near, &known);
       if (found && found->shown.clocks.empty()) found->shown = shown;
       if (found) shown = found->shown;
       if (!found) return found;
@@ -351,11 +349,8 @@ class Prover {
   /// raised.
   Proved<LeastLimit> least_wander() {
     const auto beside = [&](std::int64_t mean_ppb) {
-      const auto means = ranges_by_mean(result_.lines, reference_clock_, mean_ppb);
-      return least(std::vector<std::int64_t>(clocks_, 0), std::nullopt,
-                   [&](const auto& near, auto* known) {
-                     return find_least_wander(problem_, means, near, known);
-                   });
+      return least(ranges_by_mean(result_.lines, reference_clock_, mean_ppb), std::nullopt,
+                   std::vector<std::int64_t>(clocks_, 0));
     };
     if (option_.max_rate_ppm && assume_mean_ && context_.prior.mean_given) {
       Proved<LeastLimit> found = beside(mean_ppb_);
@@ -440,9 +435,7 @@ class Prover {
     std::uint32_t c = 0;
     while (c < clocks_ && means[c].contains(possible.means[c])) ++c;
     if (!assume_mean_ || c == clocks_) return;
-    const auto found = least(possible.means, wander_ppb, [&](const auto& near, auto* known) {
-      return find_least_widening(problem_, means, wander_ppb, near, known);
-    });
+    const auto found = least(means, wander_ppb, possible.means);
     if (found && found->ppb <= k_rounding_ppb) {
       mean_ppb_ += found->ppb + 1;  // as it was searched
       return;
@@ -460,14 +453,7 @@ class Prover {
       middles.push_back(begin_ + w * result_.width + result_.width / 2);
     }
     const SolvedProblem solved{problem_, narrowed, middles};
-    if (const auto help = helpful_session(solved)) {
-      ClockBounds::HelpfulSession told;
-      told.time_ticks = help->time;
-      told.half_width_ticks = help->half_width;
-      told.before_ticks = help->before;
-      told.after_ticks = help->after;
-      result_.about.helpful = told;
-    }
+    result_.about.helpful = helpful_session(solved);
     const std::vector<std::int64_t> widths = probable_half_widths(solved, sessions_without_width_);
     std::vector<ClockConstraint> more;
     for (const ClockConstraint& session : sessions_without_width_) {

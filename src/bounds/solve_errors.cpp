@@ -235,12 +235,10 @@ Proved<ErrorBounds> find_error_bounds(const ErrorProblem& problem, const RateLim
   return solve(problem, system_of(problem, limits, problem.is_mean_given), {});
 }
 
-namespace {
-
-/// `find(system, means, near, effort)`: a search of difference/least_limits.hpp.
-template <class Find>
-Proved<LeastLimit> find_least(const ErrorProblem& problem, std::span<const RateRange> means,
-                              std::span<const std::int64_t> near, const Find& find) {
+Proved<LeastLimit> find_least_limit(const ErrorProblem& problem, std::span<const RateRange> means,
+                                    std::optional<std::int64_t> wander_ppb,
+                                    std::span<const std::int64_t> near,
+                                    std::vector<difference::Cycle>* known) {
   System system = system_of(problem, {0, {means.begin(), means.end()}}, true);
   Effort effort = effort_of(problem, system);
   effort.most *= SolvingThresholds::searches;
@@ -248,7 +246,8 @@ Proved<LeastLimit> find_least(const ErrorProblem& problem, std::span<const RateR
   std::vector<std::int64_t> near_of_u;
   for (const RateRange& mean : means) means_of_u.push_back(of_u(mean));
   for (const std::int64_t mean : near) near_of_u.push_back(-mean);
-  const auto found = find(system, means_of_u, near_of_u, effort);
+  const auto found =
+      difference::find_least_limits(system, means_of_u, wander_ppb, near_of_u, effort, known);
   if (!found) return described(problem, system, found.error());
   if (found->ppb > k_most_rate_ppb) {
     return tl::unexpected(described(problem, system, found->shown));
@@ -260,30 +259,6 @@ Proved<LeastLimit> find_least(const ErrorProblem& problem, std::span<const RateR
                     .shown = described(problem, system, found->shown)};
   for (const std::int64_t mean : found->means) result.means.push_back(-mean);
   return result;
-}
-
-}  // namespace
-
-Proved<LeastLimit> find_least_wander(const ErrorProblem& problem, std::span<const RateRange> means,
-                                     std::span<const std::int64_t> near,
-                                     std::vector<difference::Cycle>* known) {
-  return find_least(
-      problem, means, near,
-      [&](System& system, const auto& means_of_u, const auto& near_of_u, Effort& effort) {
-        return difference::find_least_wander(system, means_of_u, near_of_u, effort, known);
-      });
-}
-
-Proved<LeastLimit> find_least_widening(const ErrorProblem& problem,
-                                       std::span<const RateRange> means, std::int64_t wander_ppb,
-                                       std::span<const std::int64_t> near,
-                                       std::vector<difference::Cycle>* known) {
-  return find_least(
-      problem, means, near,
-      [&](System& system, const auto& means_of_u, const auto& near_of_u, Effort& effort) {
-        return difference::find_least_widening(system, means_of_u, wander_ppb, near_of_u, effort,
-                                               known);
-      });
 }
 
 Proved<Narrowed> narrow_limits(const ErrorProblem& problem, Narrowed narrowed,

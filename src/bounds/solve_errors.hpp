@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -56,16 +57,14 @@ struct LeastLimit {
   ErrorBounds errors;   ///< errors that meet all constraints: lower and upper bound are equal
   Contradiction shown;  ///< what shows that less is impossible; without clocks: nothing does
 };
-/// The least wander. `means`: ranges of the mean rates of errors, one per clock. `near`: means from
-/// which the search begins. `known`: as there.
-[[nodiscard]] Proved<LeastLimit> find_least_wander(const ErrorProblem& problem,
-                                                   std::span<const RateRange> means,
-                                                   std::span<const std::int64_t> near,
-                                                   std::vector<difference::Cycle>* known = nullptr);
-/// The least number by which all ranges of mean rates have to grow, if clocks wander no more.
-[[nodiscard]] Proved<LeastLimit> find_least_widening(
-    const ErrorProblem& problem, std::span<const RateRange> means, std::int64_t wander_ppb,
-    std::span<const std::int64_t> near, std::vector<difference::Cycle>* known = nullptr);
+/// The least wander; with `wander_ppb`, by which clocks wander at most, the least number by which
+/// all ranges of mean rates have to grow. `means`: ranges of the mean rates of errors, one per
+/// clock. `near`: means from which the search begins. `known`: see difference::find_least_limits().
+[[nodiscard]] Proved<LeastLimit> find_least_limit(const ErrorProblem& problem,
+                                                  std::span<const RateRange> means,
+                                                  std::optional<std::int64_t> wander_ppb,
+                                                  std::span<const std::int64_t> near,
+                                                  std::vector<difference::Cycle>* known = nullptr);
 
 struct Narrowed {
   RateLimits limits;

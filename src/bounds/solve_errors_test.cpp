@@ -46,24 +46,25 @@ TEST(FindErrorBounds, are_what_messages_and_rates_leave) {
 TEST(LeastWander, is_told_with_what_shows_it) {
   const ErrorProblem problem = two_exchanges(10, 120);
   const std::vector<RateRange> no_means{{0, 0}, {0, 0}}, all{{0, 0}, RateRange::within(k_ppb / 10)};
-  const auto least = find_least_wander(problem, no_means, std::vector<std::int64_t>{0, 0});
+  const auto least = find_least_limit(problem, no_means, {}, std::vector<std::int64_t>{0, 0});
   ASSERT_TRUE(least);
   EXPECT_NEAR(static_cast<double>(least->ppb), 1'000'000, 20'000);
   EXPECT_THAT(least->shown.clocks, ElementsAre(0, 1));
   EXPECT_LE(least->shown.begin, 60);
   EXPECT_GE(least->shown.end, 100'000);
   // A clock that is fast all the time does not wander.
-  const auto straight = find_least_wander(problem, all, std::vector<std::int64_t>{0, 0});
+  const auto straight = find_least_limit(problem, all, {}, std::vector<std::int64_t>{0, 0});
   ASSERT_TRUE(straight);
   EXPECT_LE(straight->ppb, 2);
   EXPECT_GE(straight->means[1], 1'000'000 - 20'000);
-  const auto wider = find_least_widening(problem, no_means, 0, std::vector<std::int64_t>{0, 0});
+  const auto wider = find_least_limit(problem, no_means, 0, std::vector<std::int64_t>{0, 0});
   EXPECT_FALSE(wider) << "ranges of one rate stay";
 }
 
 TEST(LeastWander, is_none_where_times_contradict_each_other) {
   const std::vector<RateRange> all{{0, 0}, RateRange::within(k_ppb / 10)};
-  const auto least = find_least_wander(two_exchanges(-1, 0), all, std::vector<std::int64_t>{0, 0});
+  const auto least =
+      find_least_limit(two_exchanges(-1, 0), all, {}, std::vector<std::int64_t>{0, 0});
   ASSERT_FALSE(least);
   EXPECT_TRUE(least.error().is_certain);
 }

@@ -2,22 +2,16 @@
 #include "carriers/carried_clocks.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
 #include <map>
 #include <optional>
-#include <string>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "base/edge_list.hpp"
 #include "base/try.hpp"
 #include "carriers/centring.hpp"
 #include "carriers/inner_edges.hpp"
 #include "carriers/set_clocks.hpp"
-#include "explain/explain.hpp"
-#include "explain/explained.hpp"
+#include "explain/given_constraints.hpp"
 #include "trace/composed_map.hpp"
 
 namespace entrain::carriers {
@@ -26,18 +20,16 @@ namespace {
 
 class Carrying {
  public:
-  Carrying(const Clocks& clocks, const Edges& edges, std::span<const std::uint32_t> process_of)
-      : clocks_(clocks), edges_(edges) {
-    std::map<std::uint32_t, std::uint32_t> place;
+  Carrying(const Clocks& clocks, const Edges& edges, std::span<const std::uint32_t> carrier_of)
+      : clocks_(clocks), edges_(edges), carrier_of_(carrier_of) {
     result_.clocks = {.name = clocks.name, .resolution_hz = clocks.resolution_hz};
+    std::vector<std::uint32_t> number(clocks.clocks.size());
     for (std::uint32_t c = 0; c < clocks.clocks.size(); ++c) {
-      const auto number = static_cast<std::uint32_t>(first_.size());
-      const auto [at, is_new] = place.try_emplace(process_of[c], number);
-      result_.carrier.push_back(at->second);
-      if (!is_new) continue;
-      first_.push_back(c);
+      if (!carries(c)) continue;
+      number[c] = static_cast<std::uint32_t>(result_.clocks.clocks.size());
       result_.clocks.clocks.push_back(clocks.clocks[c]);
     }
+    for (const std::uint32_t carrier : carrier_of) result_.carrier.push_back(number[carrier]);
     result_.inner.resize(clocks.clocks.size());
   }
 
@@ -46,7 +38,7 @@ class Carrying {
       const std::int64_t shift = inner.shift();
       const bool is_constant = inner.least() <= inner.most();
       if (shift == 0 && is_constant) continue;
-      result_.apart.push_back(clocks_.clocks[c].name);
+      result_.apart.push_back(c);
       if (!is_constant) TRY(undo_steps(c, inner));
       const ClockMap level = result_.inner[c];
       result_.inner[c] = level.shifted(inner.shift());
@@ -60,22 +52,23 @@ class Carrying {
       }
     }
     widen();
-    take_edges();
-    take_instances();
+    result_.list =
+        explain::regroup(edges_, {[&](std::uint32_t clock, std::uint64_t time) {
+                           return EdgeList::End{result_.carrier[clock], moved(clock, time)};
+                         }});
     return std::move(result_);
   }
 
  private:
-  /// Makes the times of a clock that was set those of one that was not, and tells it.
+  /// Makes the times of a clock that was set those of one that was not, and notes it.
   Result<void> undo_steps(std::uint32_t c, Inner& inner) {
     std::vector<ClockKnot> knots;
     std::int64_t offset = 0;
-    for (const SetClock& set : find_set_clocks(inner.list)) {
+    for (const SetClock& set : find_set_clocks(inner.ties)) {
       if (!knots.empty() && set.before <= knots.back().local) continue;
       knots.push_back({set.before, offset});
       knots.push_back({set.after, offset += set.size});
-      result_.steps.push_back(
-          explained_step(clocks_.clocks[c].name, set.after, -set.size, clocks_.resolution_hz));
+      result_.steps.push_back({c, set.after, -set.size});
     }
     if (knots.empty()) return {};
     // Outside of the steps the map is constant.
@@ -85,42 +78,28 @@ class Carrying {
     if (knots[0].local == knots[1].local) knots.erase(knots.begin());
     knots.push_back({knots.back().local + k_beside, knots.back().offset});
     TRY_ASSIGN(result_.inner[c], ClockMap::from_knots(std::move(knots)));
-    Inner level;
-    for (std::size_t e = 0; e < inner.list.cause_clock.size(); ++e) {
-      const auto time = [&](std::uint32_t clock, std::uint64_t stamp) {
-        return clock == 1 ? moved(c, stamp) : stamp;
-      };
-      const std::uint32_t cause = inner.list.cause_clock[e];
-      level.add(cause == 0, time(cause, inner.list.cause_time[e]),
-                time(1 - cause, inner.list.effect_time[e]));
-    }
-    inner = std::move(level);
+    inner = inner.mapped(
+        [&](std::uint64_t stamp) { return static_cast<std::int64_t>(moved(c, stamp)); });
     return {};
   }
 
   /// No constant meets the edges: the clock drifts.
-  Result<void> follow_carrier(std::uint32_t c, Inner& inner,
+  Result<void> follow_carrier(std::uint32_t c, const Inner& inner,
                               const explain::AlignGroup& align_group) {
-    const std::int64_t shift = inner.shift();
-    inner.move(shift);
+    const Inner shifted = inner.mapped([shift = inner.shift()](std::uint64_t stamp) {
+      return static_cast<std::int64_t>(stamp) + shift;
+    });
     Clocks pair{.name = clocks_.name,
                 .resolution_hz = clocks_.resolution_hz,
-                .clocks = {clocks_.clocks[first_[result_.carrier[c]]], clocks_.clocks[c]}};
+                .clocks = {clocks_.clocks[carrier_of_[c]], clocks_.clocks[c]}};
     for (Clock& clock : pair.clocks) clock.process.clear();
     if (std::optional<StampRange>& events = pair.clocks[1].events) {
       events = {moved(c, events->first), moved(c, events->last)};
     }
-    TRY_ASSIGN(const std::vector<ClockMap> maps, align_group(pair, inner.list.view()));
+    const EdgeList edges = shifted.list();
+    TRY_ASSIGN(const std::vector<ClockMap> maps, align_group(pair, edges.view()));
     TRY_ASSIGN(result_.inner[c], trace::composed(result_.inner[c], maps[1]));
-    Inner aligned;
-    for (std::size_t e = 0; e < inner.list.cause_clock.size(); ++e) {
-      const auto time = [&](std::uint32_t clock, std::uint64_t stamp) {
-        return clock == 1 ? static_cast<std::uint64_t>(maps[1](stamp)) : stamp;
-      };
-      const std::uint32_t cause = inner.list.cause_clock[e];
-      aligned.add(cause == 0, time(cause, inner.list.cause_time[e]),
-                  time(1 - cause, inner.list.effect_time[e]));
-    }
+    const Inner aligned = shifted.mapped(maps[1]);
     TRY_ASSIGN(const ClockMap centred, centre(aligned));
     const bool has_both = !aligned.lower.empty() && !aligned.upper.empty();
     if (!centred.is_identity()) {
@@ -131,18 +110,18 @@ class Carrying {
     return {};
   }
 
-  [[nodiscard]] bool carries(std::uint32_t c) const { return first_[result_.carrier[c]] == c; }
+  [[nodiscard]] bool carries(std::uint32_t c) const { return carrier_of_[c] == c; }
 
   /// Edges between carried clocks and their carriers, by carried clock.
   [[nodiscard]] std::map<std::uint32_t, Inner> inner_edges() const {
     std::map<std::uint32_t, Inner> found;
     for (std::size_t e = 0; e < edges_.cause_clock.size(); ++e) {
       const std::uint32_t cause = edges_.cause_clock[e], effect = edges_.effect_clock[e];
-      if (result_.carrier[cause] != result_.carrier[effect] || carries(cause) == carries(effect)) {
-        continue;
-      }
-      found[carries(cause) ? effect : cause].add(carries(cause), edges_.cause_time[e],
-                                                 edges_.effect_time[e]);
+      const bool is_upper = carries(effect);
+      if (carrier_of_[cause] != carrier_of_[effect] || carries(cause) == is_upper) continue;
+      const auto at = static_cast<std::int64_t>(edges_.cause_time[e]);
+      const auto to = static_cast<std::int64_t>(edges_.effect_time[e]);
+      found[is_upper ? cause : effect].add({is_upper ? to : at, is_upper ? at : to, is_upper});
     }
     return found;
   }
@@ -164,45 +143,21 @@ class Carrying {
     }
   }
 
-  void take_edges() {
-    EdgeList& list = result_.list;
-    for (std::size_t e = 0; e < edges_.cause_clock.size(); ++e) {
-      const std::uint32_t cause = edges_.cause_clock[e], effect = edges_.effect_clock[e];
-      if (result_.carrier[cause] == result_.carrier[effect]) continue;
-      list.add({result_.carrier[cause], moved(cause, edges_.cause_time[e])},
-               {result_.carrier[effect], moved(effect, edges_.effect_time[e])});
-      if (!edges_.min_delay.empty()) list.min_delay.push_back(edges_.min_delay[e]);
-      if (!edges_.kind.empty()) list.kind.push_back(edges_.kind[e]);
-    }
-  }
-
-  void take_instances() {
-    for (const CollectiveInstance& one : edges_.instances) result_.list.instances.push_back(one);
-    for (InstanceMember member : edges_.members) {
-      member.time = moved(member.clock, member.time);
-      member.clock = result_.carrier[member.clock];
-      result_.list.members.push_back(member);
-    }
-  }
-
   const Clocks& clocks_;
   const Edges& edges_;
-  std::vector<std::uint32_t> first_;  ///< position of each carrier among all clocks
+  std::span<const std::uint32_t> carrier_of_;
   CarriedClocks result_;
 };
 
 }  // namespace
 
-ClockExplanation explained_step(const std::string& clock, std::uint64_t time_ticks,
-                                std::int64_t size_ticks, std::uint64_t resolution_hz) {
-  const double ms = static_cast<double>(size_ticks) * 1e3 / static_cast<double>(resolution_hz);
-  return {.kind = ExplanationKind::step,
-          .clocks = {clock},
-          .time_ticks = time_ticks,
-          .size_ticks = size_ticks,
-          .bits = explain::Prices::step,
-          .text = fmt::format("the clock of {} was set by {:+.3f} ms at {}", clock, ms,
-                              explain::words_for_time(time_ticks, resolution_hz))};
+std::vector<std::uint32_t> first_of_processes(std::span<const std::uint32_t> process_of) {
+  std::map<std::uint32_t, std::uint32_t> first;
+  std::vector<std::uint32_t> of;
+  for (std::uint32_t c = 0; c < process_of.size(); ++c) {
+    of.push_back(first.try_emplace(process_of[c], c).first->second);
+  }
+  return of;
 }
 
 bool has_carried(std::span<const std::uint32_t> process_of) {
@@ -213,25 +168,20 @@ bool has_carried(std::span<const std::uint32_t> process_of) {
 
 trace::ClockDomains domains_in_processes(const Edges& edges,
                                          std::span<const std::uint32_t> process_of) {
-  const auto clocks = static_cast<std::uint32_t>(process_of.size());
-  std::map<std::uint32_t, std::uint32_t> first;
-  std::vector<std::uint32_t> of(clocks);
-  for (std::uint32_t c = 0; c < clocks; ++c)
-    of[c] = first.try_emplace(process_of[c], c).first->second;
+  const std::vector<std::uint32_t> first = first_of_processes(process_of);
+  std::vector<std::uint32_t> of = first;
   for (std::size_t e = 0; e < edges.cause_clock.size(); ++e) {
     const std::uint32_t cause = edges.cause_clock[e], effect = edges.effect_clock[e];
-    if (process_of[cause] != process_of[effect]) continue;
-    if (edges.effect_time[e] >= edges.cause_time[e]) continue;
-    if (cause != first[process_of[cause]]) of[cause] = cause;
-    if (effect != first[process_of[effect]]) of[effect] = effect;
+    if (first[cause] != first[effect] || edges.effect_time[e] >= edges.cause_time[e]) continue;
+    of[cause] = cause, of[effect] = effect;
   }
   return trace::domains_by(of);
 }
 
 Result<CarriedClocks> carried_clocks(const Clocks& clocks, const Edges& edges,
-                                     std::span<const std::uint32_t> process_of,
+                                     std::span<const std::uint32_t> carrier_of,
                                      const explain::AlignGroup& align_group) {
-  return Carrying(clocks, edges, process_of).run(align_group);
+  return Carrying(clocks, edges, carrier_of).run(align_group);
 }
 
 Result<std::vector<ClockMap>> maps_of_all(const CarriedClocks& carried,

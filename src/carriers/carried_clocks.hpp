@@ -3,13 +3,11 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include <entrain/align.hpp>
 #include <entrain/clock_map.hpp>
 #include <entrain/error.hpp>
-#include <entrain/report.hpp>
 
 #include "base/edge_list.hpp"
 #include "explain/staying.hpp"
@@ -17,23 +15,29 @@
 
 namespace entrain::carriers {
 
-/// The clocks of processes, each of which carries the other clocks of its process: the host of a
-/// rank and its devices. What carries moves with all that it carries, so that edges between
-/// processes need not be divided among the clocks of one.
+/// A time at which a clock that does not carry others was set.
+struct CarriedStep {
+  std::uint32_t clock = 0;
+  std::uint64_t time = 0;
+  std::int64_t size = 0;  ///< by which it was set ahead, ticks
+};
+
+/// Clocks each of which carries others: the host of a rank its devices, the threads of a process
+/// its accelerators. What carries moves with all that it carries, so that edges between processes
+/// need not be divided among the clocks of one.
 struct CarriedClocks {
   Clocks clocks;                       ///< the carriers
   EdgeList list;                       ///< the edges between carriers; times are those of carriers
-  std::vector<std::uint32_t> carrier;  ///< position of each clock in `clocks`
+  std::vector<std::uint32_t> carrier;  ///< position of the carrier of each clock in `clocks`
   /// Per clock: its time -> that of its carrier. The identity unless edges between the two demand
   /// another one; of a carrier, unless leave_steps_to_carried() finds that it was not set.
   std::vector<ClockMap> inner;
-  std::vector<std::string> apart;       ///< names of clocks whose map is no identity
-  std::vector<ClockExplanation> steps;  ///< steps of clocks that do not carry others
+  std::vector<std::uint32_t> apart;  ///< clocks whose map is no identity, increasing
+  std::vector<CarriedStep> steps;    ///< in the order of their clocks
 };
 
-/// A clock that was set, ahead by `size_ticks` at `time_ticks`, as an explanation has it.
-ClockExplanation explained_step(const std::string& clock, std::uint64_t time_ticks,
-                                std::int64_t size_ticks, std::uint64_t resolution_hz);
+/// Per clock the first one of its process, which carries the others.
+std::vector<std::uint32_t> first_of_processes(std::span<const std::uint32_t> process_of);
 
 /// True if some process has several clocks.
 bool has_carried(std::span<const std::uint32_t> process_of);
@@ -43,10 +47,12 @@ bool has_carried(std::span<const std::uint32_t> process_of);
 trace::ClockDomains domains_in_processes(const Edges& edges,
                                          std::span<const std::uint32_t> process_of);
 
-/// The first clock of each process carries the others. `align_group` is asked only for clocks whose
-/// edges with their carrier are violated. Errors: those of `align_group`.
+/// Takes carried clocks out of a problem: finds their maps from the edges between them and their
+/// carriers, and moves all other edges to the carriers. `carrier_of`: per clock the one that
+/// carries it, or itself. `align_group` is asked only for clocks whose edges with their carrier are
+/// violated. Errors: those of `align_group`.
 Result<CarriedClocks> carried_clocks(const Clocks& clocks, const Edges& edges,
-                                     std::span<const std::uint32_t> process_of,
+                                     std::span<const std::uint32_t> carrier_of,
                                      const explain::AlignGroup& align_group);
 
 /// Maps of all clocks, of the maps of their carriers. Errors: those of ClockMap::from_knots().

@@ -21,11 +21,9 @@ Inner launches_and_waits(int count, const Ahead& ahead) {
   Inner inner;
   for (int n = 0; n < count; ++n) {
     const std::int64_t t = k_begin + std::int64_t{n} * 1'000, late = 50 + n % 7 * 3;
-    const auto shown = [&](std::int64_t time) {
-      return static_cast<std::uint64_t>(time + ahead(time));
-    };
-    inner.add(true, static_cast<std::uint64_t>(t), shown(t + late));
-    inner.add(false, shown(t + 500), static_cast<std::uint64_t>(t + 500 + late));
+    const auto shown = [&](std::int64_t time) { return time + ahead(time); };
+    inner.add({.host = t, .own = shown(t + late), .is_upper = false});
+    inner.add({.host = t + 500 + late, .own = shown(t + 500), .is_upper = true});
   }
   return inner;
 }
@@ -75,7 +73,8 @@ TEST(Centring, ends_with_increasing_maps_or_none_whatever_edges_demand) {
     for (std::int64_t n = 0; n < count; ++n) {
       const std::int64_t cause = k_begin + any(1'000 + range),
                          effect = k_begin + any(1'000 + range);
-      inner.add(any(2) == 0, static_cast<std::uint64_t>(cause), static_cast<std::uint64_t>(effect));
+      const bool is_upper = any(2) != 0;
+      inner.add({is_upper ? effect : cause, is_upper ? cause : effect, is_upper});
     }
     const auto map = centre(inner);
     EXPECT_TRUE(!map || map->is_monotone()) << seed;

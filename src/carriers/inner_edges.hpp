@@ -11,6 +11,14 @@ namespace entrain::carriers {
 
 inline constexpr std::int64_t k_any = std::int64_t{1} << 62;  ///< no two stamps differ so much
 
+/// An edge between a clock and its carrier.
+struct Tie {
+  std::int64_t host = 0, own = 0;  ///< stamps of the carrier, and of the clock
+  bool is_upper = false;           ///< the carrier's event is the effect
+  /// What is added to the clock's times at least, or at most.
+  [[nodiscard]] std::int64_t ticks() const { return host - own; }
+};
+
 /// A limit of what is added to a clock's times.
 struct Limit {
   std::int64_t time = 0;   ///< stamp of the clock
@@ -26,17 +34,26 @@ double spread(std::vector<std::int64_t> values);
 /// kernel to the call that waits for it, is about as long as the shortest of these times vary.
 double likely_share(double below, double above);
 
-/// Edges between a clock (1) and its carrier (0), and the constants that would meet them all.
+/// Edges between a clock and its carrier, and the constants that would meet them all.
 struct Inner {
-  EdgeList list;
+  std::vector<Tie> ties;
   std::vector<Limit> lower, upper;
 
-  void add(bool from_carrier, std::uint64_t cause, std::uint64_t effect) {
-    list.add({from_carrier ? 0U : 1U, cause}, {from_carrier ? 1U : 0U, effect});
-    const auto missing = static_cast<std::int64_t>(cause - effect);
-    const auto time = static_cast<std::int64_t>(from_carrier ? effect : cause);
-    (from_carrier ? lower : upper).push_back({time, from_carrier ? missing : -missing});
+  void add(const Tie& tie) {
+    ties.push_back(tie);
+    (tie.is_upper ? upper : lower).push_back({tie.own, tie.ticks()});
   }
+  /// The same edges if the clock shows `time_of(stamp)`.
+  template <class TimeOf>
+  [[nodiscard]] Inner mapped(const TimeOf& time_of) const {
+    Inner result;
+    for (const Tie& tie : ties) {
+      result.add({tie.host, time_of(static_cast<std::uint64_t>(tie.own)), tie.is_upper});
+    }
+    return result;
+  }
+  /// The edges of clock 1 and its carrier 0.
+  [[nodiscard]] EdgeList list() const;
   [[nodiscard]] std::int64_t least() const {
     return lower.empty() ? -k_any : std::ranges::max(lower, {}, &Limit::ticks).ticks;
   }
@@ -48,13 +65,6 @@ struct Inner {
   [[nodiscard]] std::int64_t likely() const;
   /// The same, but 0 if that meets the edges.
   [[nodiscard]] std::int64_t shift() const { return least() <= 0 && most() >= 0 ? 0 : likely(); }
-  /// Moves the clock's times.
-  void move(std::int64_t shift) {
-    for (std::size_t e = 0; e < list.cause_clock.size(); ++e) {
-      std::uint64_t& time = list.cause_clock[e] == 1 ? list.cause_time[e] : list.effect_time[e];
-      time += static_cast<std::uint64_t>(shift);
-    }
-  }
 };
 
 }  // namespace entrain::carriers

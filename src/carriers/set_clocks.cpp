@@ -8,9 +8,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/edge_list.hpp"
-#include "carriers/inner_edges.hpp"
-
 namespace entrain::carriers {
 
 namespace {
@@ -18,15 +15,7 @@ namespace {
 /// Finds where the limits of a clock change faster than rates of crystals do.
 class SetSearch {
  public:
-  explicit SetSearch(const EdgeList& list) {
-    for (std::size_t e = 0; e < list.cause_clock.size(); ++e) {
-      const bool is_upper = list.cause_clock[e] == 1;
-      const auto host =
-          static_cast<std::int64_t>(is_upper ? list.effect_time[e] : list.cause_time[e]);
-      const auto own =
-          static_cast<std::int64_t>(is_upper ? list.cause_time[e] : list.effect_time[e]);
-      all_.push_back({host, own, is_upper});
-    }
+  explicit SetSearch(std::vector<Tie> ties) : all_(std::move(ties)) {
     std::ranges::stable_sort(all_, {}, &Tie::host);
     rate_ = k_crystals + std::abs(slope());
   }
@@ -46,11 +35,6 @@ class SetSearch {
   }
 
  private:
-  struct Tie {
-    std::int64_t host = 0, own = 0;
-    bool is_upper = false;
-    [[nodiscard]] std::int64_t ticks() const { return host - own; }
-  };
   static constexpr double k_crystals = 200e-6;  ///< rates of two crystals of 100 ppm each
   static constexpr std::size_t k_least = 4;     ///< ties of each kind on either side
   static constexpr std::size_t k_most = 256;    ///< ties that are looked at for these
@@ -147,6 +131,8 @@ class SetSearch {
 
 }  // namespace
 
-std::vector<SetClock> find_set_clocks(const EdgeList& edges) { return SetSearch(edges).find(); }
+std::vector<SetClock> find_set_clocks(std::vector<Tie> ties) {
+  return SetSearch(std::move(ties)).find();
+}
 
 }  // namespace entrain::carriers

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/edge_list.hpp"
+#include "carriers/inner_edges.hpp"
 
 namespace entrain::carriers {
 
@@ -14,8 +14,8 @@ struct SetClock {
   std::int64_t size = 0;                ///< what is added more to its times afterwards
 };
 
-/// Finds where the limits that edges put on a clock (1) beside its carrier (0) change faster than
-/// rates of crystals do. In order of time.
-std::vector<SetClock> find_set_clocks(const EdgeList& edges);
+/// Finds where the limits that edges put on a clock beside its carrier change faster than rates of
+/// crystals do. In order of time.
+std::vector<SetClock> find_set_clocks(std::vector<Tie> ties);
 
 }  // namespace entrain::carriers

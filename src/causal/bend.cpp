@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -54,7 +55,6 @@ class Bender {
   Result<bool> run() {
     TRY_ASSIGN(const bool changed, fit_edges());
     if (clocks_.begin() >= clocks_.end()) return changed;
-    clocks_.evaluate();
     TRY_ASSIGN(const bool bent, lines::bend_to_ends(clocks_));
     if (!bent) return changed;
     presync_.clocks.reason += "; bent by ends of collectives, which coincide";
@@ -255,39 +255,24 @@ class Bender {
 
   /// False, with all maps as before, if a map would decrease.
   bool bend(const constraints::ClockErrors& errors) {
-    std::vector<ClockMap> bent = presync_.maps;
-    bool good = true;
-    for (const std::uint32_t clock : clocks_.own_clocks()) {
-      const auto values = errors.of(clock);
-      const bool straight = std::all_of(values.begin(), values.end(), [](double e) {
-        return std::abs(e) < BendThresholds::straight;
-      });
-      const trace::LocationSkeleton stamps = clocks_.extent(clock);
-      if (straight || stamps.event_count == 0) continue;
-      const auto map = bent_map(clock, stamps, errors);
-      good = good && map && map->is_monotone();
-      if (map) clocks_.set_map(bent, clock, *map);
-    }
-    if (context_.team().any(!good)) return false;
-    presync_.maps = std::move(bent);
-    clocks::avoid_negative_times(context_.share, presync_.maps);
-    for (ClockQuality& clock : presync_.clocks.clocks) {  // they describe the maps before the bend
-      clock.interval_bound_ticks.reset();
-      clock.predicted_bound_ticks.reset();
-    }
-    return true;
-  }
-
-  [[nodiscard]] Result<ClockMap> bent_map(std::uint32_t clock,
-                                          const trace::LocationSkeleton& stamps,
-                                          const constraints::ClockErrors& errors) const {
     std::vector<std::int64_t> times;
     for (std::size_t k = 0; k < errors.knots(); ++k) {
       times.push_back(errors.begin() + std::llround(errors.distance(k)));
     }
-    return constraints::bent_map(clocks_.map_of(clock), stamps, times, [&](std::int64_t time) {
-      return -std::llround(errors(clock, time));
+    using Map = Result<std::optional<ClockMap>>;
+    const bool good = clocks_.replace_maps([&](std::uint32_t clock, const auto& stamps) -> Map {
+      const auto is_straight = [](double e) { return std::abs(e) < BendThresholds::straight; };
+      if (std::ranges::all_of(errors.of(clock), is_straight)) return std::nullopt;
+      return constraints::bent_map(clocks_.map_of(clock), stamps, times, [&](std::int64_t time) {
+        return -std::llround(errors(clock, time));
+      });
     });
+    for (ClockQuality& clock : presync_.clocks.clocks) {  // they describe the maps before the bend
+      if (!good) break;
+      clock.interval_bound_ticks.reset();
+      clock.predicted_bound_ticks.reset();
+    }
+    return good;
   }
 
   const constraints::Context& context_;

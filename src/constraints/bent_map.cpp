@@ -50,7 +50,9 @@ Result<ClockMap> bent_map(const ClockMap& map, const trace::LocationSkeleton& st
     knots.push_back({stamp, time - static_cast<std::int64_t>(stamp) + move(time)});
   }
   TRY_ASSIGN(const ClockMap bent, ClockMap::from_knots(std::move(knots)));
-  return clocks::straight_in_flushes(bent, stamps);
+  TRY_ASSIGN(ClockMap straight, clocks::straight_in_flushes(bent, stamps));
+  if (!straight.is_monotone()) return fail(ErrorKind::input, "time would run backward");
+  return straight;
 }
 
 }  // namespace entrain::constraints

@@ -13,7 +13,8 @@
 namespace entrain::constraints {
 
 /// Adds a move to a map of a clock with events: `move`, ticks, is a function of the map's time that
-/// is linear between `times`, ascending. Flushes stay straight. Errors: as ClockMap::from_knots().
+/// is linear between `times`, ascending. Flushes stay straight. Errors: as ClockMap::from_knots();
+/// ErrorKind::input if time would run backward.
 ///
 /// Example: the identity, times 0, 100 and 200, moves 0, 8 and 0. The stamp 50 gets the time 54.
 Result<ClockMap> bent_map(const ClockMap& map, const trace::LocationSkeleton& stamps,

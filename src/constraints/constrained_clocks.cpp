@@ -193,9 +193,20 @@ CallEnds ConstrainedClocks::ends_of_calls(std::size_t most) const {
   return result;
 }
 
-void ConstrainedClocks::set_map(std::vector<ClockMap>& maps, std::uint32_t clock,
-                                const ClockMap& map) const {
-  for (const LocationIndex l : domains_.members[clock]) maps[l] = map;
+bool ConstrainedClocks::replace_maps(const MapOf& map_of) {
+  std::vector<ClockMap> maps = maps_;
+  bool good = true;
+  for (const std::uint32_t clock : own_clocks_) {
+    const trace::LocationSkeleton stamps = extent(clock);
+    if (stamps.event_count == 0) continue;
+    const Result<std::optional<ClockMap>> map = map_of(clock, stamps);
+    good = good && map;
+    if (!map || !*map) continue;
+    for (const LocationIndex l : domains_.members[clock]) maps[l] = **map;
+  }
+  if (team().any(!good)) return false;
+  set_maps(std::move(maps));
+  return true;
 }
 
 }  // namespace entrain::constraints

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -75,8 +77,12 @@ class ConstrainedClocks {
   /// (none if all share one clock): all of them, or about `most` spread evenly over the run, the
   /// same for any number of processes. Collective.
   [[nodiscard]] CallEnds ends_of_calls(std::size_t most) const;
-  /// Gives all locations of a clock this map, in `maps`.
-  void set_map(std::vector<ClockMap>& maps, std::uint32_t clock, const ClockMap& map) const;
+  /// The map of a clock with events, or empty: it keeps its own. Errors: there is no such map.
+  using MapOf = std::function<Result<std::optional<ClockMap>>(
+      std::uint32_t clock, const trace::LocationSkeleton& stamps)>;
+  /// Replaces the maps of the clocks of this process, as set_maps() does. False, with all maps as
+  /// before, if some map of any process is an error. Collective.
+  bool replace_maps(const MapOf& map_of);
 
   /// Constraints of the last collect() or collect_all().
   [[nodiscard]] const std::vector<ClockConstraint>& constraints() const { return constraints_; }

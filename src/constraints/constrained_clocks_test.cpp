@@ -42,10 +42,16 @@ TEST(ConstrainedClocks, follow_the_maps_that_they_have) {
   EXPECT_EQ(clocks.worst_violation(), 100);
   EXPECT_EQ(clocks.sum_of_squared_violations(), 10'000);
 
-  std::vector<ClockMap> later = clocks.maps();
-  clocks.set_map(later, 0, *ClockMap::from_knots({{0, 150}, {1, 150}}));
-  EXPECT_EQ(later[0], later[1]);
-  clocks.set_maps(later);
+  const auto later = [](std::uint32_t clock, const auto&) -> Result<std::optional<ClockMap>> {
+    if (clock != 0) return std::nullopt;
+    return ClockMap::from_knots({{0, 150}, {1, 150}});
+  };
+  EXPECT_TRUE(clocks.replace_maps(later));
+  EXPECT_EQ(maps[0], maps[1]);
+  EXPECT_FALSE(
+      clocks.replace_maps([](std::uint32_t, const auto&) -> Result<std::optional<ClockMap>> {
+        return fail(ErrorKind::input, "no map");
+      }));
   clocks.collect(nullptr);
   EXPECT_EQ(clocks.constraints()[0].slack, 50);
   EXPECT_EQ(clocks.worst_violation(), 0);
@@ -93,8 +99,8 @@ TEST(ConstrainedClocks, new_maps_give_no_times_before_zero) {
   const trace::ClockDomains domains = whole.processes();
   std::vector<ClockMap> maps(4);
   ConstrainedClocks clocks(context, domains, maps);
-  std::vector<ClockMap> early = clocks.maps();
-  clocks.set_map(early, 0, *ClockMap::from_knots({{0, -2'000}, {1, -2'000}}));
+  std::vector<ClockMap> early(4);
+  early[0] = early[1] = *ClockMap::from_knots({{0, -2'000}, {1, -2'000}});
   clocks.set_maps(early);
   EXPECT_EQ(clocks.begin(), 0);
   EXPECT_EQ(maps[2](1'500), 2'100) << "all maps move alike";

@@ -62,12 +62,10 @@ class TightestEdges {
   void select_window(std::int64_t time) {
     if (time >= begin_ && time < end_) return;
     const std::uint64_t window = windows_.of(time);
-    middle_ = windows_.begin_of(window) + windows_.width / 2;
     begin_ = window == 0 ? std::numeric_limits<std::int64_t>::min() : windows_.begin_of(window);
     end_ = window + 1 == windows_.count ? std::numeric_limits<std::int64_t>::max()
                                         : windows_.begin_of(window + 1);
   }
-  [[nodiscard]] std::int64_t middle() const { return middle_; }  ///< middle of the selected window
 
   /// Keeps an edge if it is the tightest so far.
   void keep(const LimitingEdge& edge) {
@@ -151,7 +149,7 @@ class TightestEdges {
 
   Latest latest_;
   TimeWindows windows_;
-  std::int64_t begin_ = 0, end_ = 0, middle_ = 0;  ///< selected window
+  std::int64_t begin_ = 0, end_ = 0;  ///< selected window
   std::vector<Known> known_;
 };
 

@@ -385,15 +385,10 @@ class LeastSearch {
 
 }  // namespace
 
-Solved<LeastLimits> find_least_wander(System& system, std::span<const RateRange> means,
+Solved<LeastLimits> find_least_limits(System& system, std::span<const RateRange> means,
+                                      std::optional<std::int64_t> wander_ppb,
                                       std::span<const std::int64_t> near, Effort& effort,
                                       std::vector<Cycle>* known) {
-  return LeastSearch(system, means, std::nullopt, near, effort, known).run();
-}
-
-Solved<LeastLimits> find_least_widening(System& system, std::span<const RateRange> means,
-                                        std::int64_t wander_ppb, std::span<const std::int64_t> near,
-                                        Effort& effort, std::vector<Cycle>* known) {
   return LeastSearch(system, means, wander_ppb, near, effort, known).run();
 }
 

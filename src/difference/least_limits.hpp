@@ -35,24 +35,18 @@ struct Cycle {
   Exact length = 0, along = 0;
 };
 
-/// Finds the least wander of all clocks. `means`: one range per clock. `near`: one mean per clock;
-/// of several feasible means the search prefers the nearest to these. Clocks whose mean rates are
-/// limited need a ClockLimits::mean in the system. The limits of `system` become those found, a ppb
-/// wider for the rounding of means; if not `is_least`, others that `solution` meets. The
-/// certificate of a failure shows why no wander suffices; a failure without one: the search took
-/// too long. `known`: cycles of this system, or of one with fewer constraints; those found are
-/// added. Null: none.
-[[nodiscard]] Solved<LeastLimits> find_least_wander(System& system,
-                                                    std::span<const RateRange> means,
-                                                    std::span<const std::int64_t> near,
-                                                    Effort& effort,
-                                                    std::vector<Cycle>* known = nullptr);
-
-/// Finds the least widening of all ranges of mean rates, ppb at both ends, if clocks wander by at
-/// most `wander_ppb`. Ranges of a single rate stay. Otherwise as above, but always `is_least`: a
-/// search that takes too long fails.
-[[nodiscard]] Solved<LeastLimits> find_least_widening(
-    System& system, std::span<const RateRange> means, std::int64_t wander_ppb,
+/// Finds the least wander of all clocks; with `wander_ppb`, by which clocks wander at most, the
+/// least widening of all ranges of mean rates, ppb at both ends. Ranges of a single rate stay.
+///
+/// `means`: one range per clock. `near`: one mean per clock; of several feasible means the search
+/// prefers the nearest to these. Clocks whose mean rates are limited need a ClockLimits::mean in
+/// the system. The limits of `system` become those found, a ppb wider for the rounding of means; if
+/// not `is_least`, others that `solution` meets. A widening is always the least: a search that
+/// takes too long fails. The certificate of a failure shows why no limit suffices; a failure
+/// without one: the search took too long. `known`: cycles of this system, or of one with fewer
+/// constraints; those found are added. Null: none.
+[[nodiscard]] Solved<LeastLimits> find_least_limits(
+    System& system, std::span<const RateRange> means, std::optional<std::int64_t> wander_ppb,
     std::span<const std::int64_t> near, Effort& effort, std::vector<Cycle>* known = nullptr);
 
 }  // namespace entrain::difference

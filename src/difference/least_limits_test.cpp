@@ -90,7 +90,7 @@ TEST(LeastLimits, equal_the_least_of_all_means_of_one_clock) {
     const Clocked run = random_run(seed, 2);
     System system(run.view());
     Effort effort;
-    const auto found = find_least_wander(system, run.means, zeros(run), effort);
+    const auto found = find_least_limits(system, run.means, {}, zeros(run), effort);
     if (!found) {
       ++contradicted;
       ASSERT_TRUE(found.error().certificate);
@@ -123,7 +123,7 @@ TEST(LeastLimits, are_enough_and_no_more_in_2000_random_runs) {
     const Clocked run = random_run(seed, 2 + seed % 5);
     System system(run.view());
     Effort effort;
-    const auto found = find_least_wander(system, run.means, zeros(run), effort);
+    const auto found = find_least_limits(system, run.means, {}, zeros(run), effort);
     if (!found) {
       ++contradicted;
       EXPECT_FALSE(run.feasible_at(zeros(run), k_most_ppb, k_most_ppb));
@@ -158,9 +158,9 @@ TEST(LeastLimits, known_cycles_save_steps_and_change_nothing) {
     std::vector<Cycle> known;
     Effort before, effort, effort_anew;
     System of_part(part.view()), system(run.view()), anew(run.view());
-    if (!find_least_wander(of_part, run.means, zeros(run), before, &known)) continue;
-    const auto found = find_least_wander(system, run.means, zeros(run), effort, &known);
-    const auto expected = find_least_wander(anew, run.means, zeros(run), effort_anew);
+    if (!find_least_limits(of_part, run.means, {}, zeros(run), before, &known)) continue;
+    const auto found = find_least_limits(system, run.means, {}, zeros(run), effort, &known);
+    const auto expected = find_least_limits(anew, run.means, {}, zeros(run), effort_anew);
     ASSERT_EQ(found.has_value(), expected.has_value());
     if (!found) continue;
     EXPECT_LE(std::abs(found->ppb - expected->ppb), 2);
@@ -189,7 +189,7 @@ TEST(LeastLimits, a_search_that_ends_early_finds_a_wander_that_suffices) {
   }
   System system(run.view());
   Effort effort;
-  const auto found = find_least_wander(system, run.means, zeros(run), effort);
+  const auto found = find_least_limits(system, run.means, {}, zeros(run), effort);
   ASSERT_TRUE(found);
   EXPECT_FALSE(found->is_least);
   EXPECT_LT(found->ppb, 10'000'000);
@@ -201,7 +201,7 @@ TEST(LeastLimits, a_search_that_ends_early_finds_a_wander_that_suffices) {
   }
   EXPECT_TRUE(greatest_below(system, Values(system.nodes(), 0), effort));
   // Beside a given wander nothing is known.
-  const auto wider = find_least_widening(system, run.means, 1'000, zeros(run), effort);
+  const auto wider = find_least_limits(system, run.means, 1'000, zeros(run), effort);
   EXPECT_TRUE(!wider || wider->is_least);
 }
 
@@ -214,7 +214,7 @@ TEST(LeastLimits, ranges_of_means_grow_no_more_than_they_have_to) {
     run.means[1] = RateRange::within(k_mean_ppb);
     System system(run.view());
     Effort effort;
-    const auto found = find_least_widening(system, run.means, k_wander_ppb, zeros(run), effort);
+    const auto found = find_least_limits(system, run.means, k_wander_ppb, zeros(run), effort);
     // The means that are possible are those of an interval: its ends by all paths.
     std::optional<std::int64_t> least;
     for (std::int64_t ppb = -400'000; ppb <= 400'000; ppb += 500) {

@@ -57,6 +57,8 @@ constraints::Context TimelineReader::context() const {
 }
 
 Result<void> TimelineReader::read(std::span<const std::uint32_t> domains) {
+  t_.graph = {};
+  t_.is_matched = false;
   clocks::PresyncOptions presync(options_);
   TRY(given_ ? take_given() : load(domains));
   if (given_) presync.exchanges = &exchanges_;
@@ -119,17 +121,24 @@ Result<Counters> TimelineReader::make_graph() {
   return std::move(made.left_out);
 }
 
+Result<void> TimelineReader::find_mu() {
+  const bool is_estimated = !given_ && options_.mu.source == MuSource::round_trip;
+  if (is_estimated) TRY(match());
+  TRY_ASSIGN(t_.mu, choose_mu(workers_, t_.loaded, t_.measured.maps, options_,
+                              given_ ? nullptr : &t_.graph));
+  return is_estimated ? build_graph() : Result<void>();
+}
+
 Result<void> TimelineReader::build_graph() {
   if (given_) return {};
-  TRY(match());
-  take_mu();
+  if (!t_.is_matched) TRY(match());
+  match::set_pair_mu(t_.graph, t_.mu.pairs, t_.mu.ticks);
   return {};
 }
 
 Result<void> TimelineReader::match() {
   const Stopwatch watch(t_.match_s);
   trace::begin_phase(progress_, "match");
-  t_.graph = {};
   TRY_ASSIGN(t_.graph,
              match::build_graph(t_.loaded.share(processes_),
                                 {.dense_alltoallv = options_.alltoallv == AlltoallvRule::dense,
@@ -141,7 +150,5 @@ Result<void> TimelineReader::match() {
   t_.is_matched = true;
   return {};
 }
-
-void TimelineReader::take_mu() { match::set_pair_mu(t_.graph, t_.mu.pairs, t_.mu.ticks); }
 
 }  // namespace entrain::engine

@@ -23,25 +23,18 @@ class TimelineReader {
  protected:
   [[nodiscard]] constraints::Context context() const;
 
-  /// Reads the trace. `domains`: per location, or empty; locations with equal numbers get one
-  /// process.
+  /// Reads the trace, or makes one of given clocks and edges, and finds the maps by sessions alone.
+  /// `domains`: per location, or empty; locations with equal numbers get one process.
   Result<void> read(std::span<const std::uint32_t> domains);
 
-  Result<void> load(std::span<const std::uint32_t> domains);
+  /// Chooses mu; builds the graph if it is estimated from that.
+  Result<void> find_mu();
 
-  /// Makes a trace of the clocks, and the graph of the edges.
-  Result<void> take_given();
-
-  /// The graph of the given edges. Returns what it ignores.
-  Result<Counters> make_graph();
-
-  /// Builds the graph. Requires mu.
+  /// Builds the graph of an archive, if that is not done yet. Requires mu.
   Result<void> build_graph();
 
-  Result<void> match();
-
-  /// Sets mu of the messages between two machines in the graph of an archive.
-  void take_mu();
+  /// Makes the graph of the given edges. Returns what it ignores.
+  Result<Counters> make_graph();
 
   trace::Workers& workers_;
   Team& processes_;
@@ -53,6 +46,10 @@ class TimelineReader {
   Timeline t_;
 
  private:
+  Result<void> load(std::span<const std::uint32_t> domains);
+  Result<void> take_given();
+  Result<void> match();
+
   std::map<LocationIndex, clocks::LocationSamples> exchanges_;  ///< exchanges of given sessions
 };
 

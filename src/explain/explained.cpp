@@ -81,13 +81,16 @@ Explained::Explained(const Clocks& run, const Edges& edges, std::uint64_t base,
     for (const Clock& clock : run.clocks) names_.push_back(clock.name);
   }
   divide_clocks();
-  list_ =
-      regroup(edges, {[&](std::uint32_t clock, std::uint64_t time) { return part_of(clock, time); },
-                      explanation_.edges, explanation_.instances});
+  list_ = regroup(edges, {[&](std::uint32_t clock, std::uint64_t time) {
+                            return EdgeList::End{part_of(clock, time), time};
+                          },
+                          explanation_.edges, explanation_.instances});
 }
 
 EdgeList Explained::rest() const {
-  return regroup(run_edges_, {[](std::uint32_t clock, std::uint64_t) { return clock; },
+  return regroup(run_edges_, {[](std::uint32_t clock, std::uint64_t time) {
+                                return EdgeList::End{clock, time};
+                              },
                               explanation_.edges, explanation_.instances});
 }
 
@@ -197,6 +200,9 @@ std::optional<std::vector<ClockMap>> Explained::join(std::span<const ClockMap> m
   return joined;
 }
 
+namespace {
+
+/// A time as sentences have it: of the day if it is one since 1970, else seconds.
 std::string words_for_time(std::uint64_t time, std::uint64_t resolution_hz) {
   constexpr std::uint64_t k_year_2000 = 946'684'800, k_s_per_day = 86'400, k_us = 1'000'000;
   const std::uint64_t second = time / resolution_hz, of_day = second % k_s_per_day;
@@ -208,6 +214,23 @@ std::string words_for_time(std::uint64_t time, std::uint64_t resolution_hz) {
   if (second < k_year_2000) return fmt::format("{}.{} s", second, fraction);
   return fmt::format("{:02}:{:02}:{:02}.{} UTC", of_day / 3600, of_day / 60 % 60, of_day % 60,
                      fraction);
+}
+
+}  // namespace
+
+ClockExplanation told_step(const std::string& clock, std::uint64_t time,
+                           std::optional<std::int64_t> size, std::uint64_t resolution_hz) {
+  const std::string by = size
+                             ? fmt::format(" by {:+.3f} ms", static_cast<double>(*size) * 1e3 /
+                                                                 static_cast<double>(resolution_hz))
+                             : "";
+  return {.kind = ExplanationKind::step,
+          .clocks = {clock},
+          .time_ticks = time,
+          .size_ticks = size,
+          .bits = Prices::step,
+          .text = fmt::format("the clock of {} was set{} at {}", clock, by,
+                              words_for_time(time, resolution_hz))};
 }
 
 std::string Explained::words_for(std::uint64_t time) const {
@@ -241,23 +264,16 @@ std::string Explained::contradiction() const {
 
 ClockExplanation Explained::words_for_step(const Step& step, std::uint32_t evidence,
                                            std::span<const ClockMap> maps) const {
-  ClockExplanation told{.kind = ExplanationKind::step,
-                        .clocks = {names_[step.clock]},
-                        .time_ticks = time_of(step.after),
-                        .size_ticks = {},
-                        .evidence = evidence,
-                        .bits = Prices::step};
-  std::string size;
+  std::optional<std::int64_t> size;
   if (!maps.empty()) {
     const auto offset = [&](std::int64_t stamp) {
       return maps[step.clock](time_of(stamp)) - static_cast<std::int64_t>(time_of(stamp));
     };
-    told.size_ticks = offset(step.before) - offset(step.after);
-    size = fmt::format(" by {:+.3f} ms", static_cast<double>(*told.size_ticks) * 1e3 /
-                                             static_cast<double>(run_->resolution_hz));
+    size = offset(step.before) - offset(step.after);
   }
-  told.text = fmt::format("the clock of {} was set{} at {}", told.clocks.front(), size,
-                          words_for(*told.time_ticks));
+  ClockExplanation told =
+      told_step(names_[step.clock], time_of(step.after), size, run_->resolution_hz);
+  told.evidence = evidence;
   return told;
 }
 

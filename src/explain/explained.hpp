@@ -26,8 +26,9 @@ struct Told {
   bool is_much = false;
 };
 
-/// A time as sentences have it: of the day if it is one since 1970, else seconds.
-std::string words_for_time(std::uint64_t time, std::uint64_t resolution_hz);
+/// A clock that was set, ahead by `size` ticks if that is known, at a time.
+ClockExplanation told_step(const std::string& clock, std::uint64_t time,
+                           std::optional<std::int64_t> size, std::uint64_t resolution_hz);
 
 /// Facts of a run beside its clocks and edges.
 struct Knowledge {

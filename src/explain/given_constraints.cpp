@@ -106,13 +106,10 @@ EdgeList regroup(const Edges& edges, const Regrouping& by) {
   EdgeList list;
   for (std::uint32_t i = 0; i < edges.cause_clock.size(); ++i) {
     if (std::ranges::binary_search(by.no_edges, i)) continue;
-    const std::uint32_t cause = by.clock_of(edges.cause_clock[i], edges.cause_time[i]);
-    const std::uint32_t effect = by.clock_of(edges.effect_clock[i], edges.effect_time[i]);
-    if (cause == effect) continue;
-    list.cause_clock.push_back(cause);
-    list.cause_time.push_back(edges.cause_time[i]);
-    list.effect_clock.push_back(effect);
-    list.effect_time.push_back(edges.effect_time[i]);
+    const EdgeList::End cause = by.end_of(edges.cause_clock[i], edges.cause_time[i]);
+    const EdgeList::End effect = by.end_of(edges.effect_clock[i], edges.effect_time[i]);
+    if (cause.clock == effect.clock) continue;
+    list.add(cause, effect);
     if (!edges.min_delay.empty()) list.min_delay.push_back(edges.min_delay[i]);
     if (!edges.kind.empty()) list.kind.push_back(edges.kind[i]);
   }
@@ -123,7 +120,8 @@ EdgeList regroup(const Edges& edges, const Regrouping& by) {
     one.first = list.members.size();
     list.instances.push_back(one);
     for (InstanceMember member : own) {
-      member.clock = by.clock_of(member.clock, member.time);
+      const EdgeList::End end = by.end_of(member.clock, member.time);
+      member.clock = end.clock, member.time = end.time;
       list.members.push_back(member);
     }
   }

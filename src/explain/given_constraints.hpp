@@ -46,8 +46,8 @@ class GivenConstraints {
 
 /// Edges of other clocks.
 struct Regrouping {
-  /// Clock that takes the place of a clock at a stamp.
-  std::function<std::uint32_t(std::uint32_t clock, std::uint64_t time)> clock_of;
+  /// Clock that takes the place of a clock at a stamp, and its own stamp then.
+  std::function<EdgeList::End(std::uint32_t clock, std::uint64_t time)> end_of;
   /// Positions of edges and instances that are left out, increasing.
   std::span<const std::uint32_t> no_edges{}, no_instances{};
 };

@@ -62,9 +62,7 @@ LeastLimit find_least_limit(const Clocks& run, const Edges& edges, const RateLim
   difference::System system(constraints);
   difference::Effort effort{.most = k_steps_of_limit + k_sweeps_of_limit * system.nodes()};
   const std::vector<std::int64_t> near(clocks.size(), 0);
-  const auto found = limits.wander_ppb
-                         ? find_least_widening(system, means, *limits.wander_ppb, near, effort)
-                         : find_least_wander(system, means, near, effort);
+  const auto found = find_least_limits(system, means, limits.wander_ppb, near, effort);
   const bool is_known = found ? found->is_least : found.error().certificate.has_value();
   if (!is_known) return tl::unexpected(NoLimit::too_long);
   const std::int64_t ppb = found ? (limits.wander_ppb ? limits.mean_ppb : 0) + found->ppb : 0;

@@ -93,8 +93,9 @@ Result<std::optional<KeptClocks>> keep_most_clocks(const Clocks& clocks, const E
     number[c] = static_cast<std::uint32_t>(group.clocks.size());
     group.clocks.push_back({.name = own.name, .kind = ClockKind::wall, .events = own.events});
   }
-  const EdgeList own =
-      regroup(edges, {[&](std::uint32_t clock, std::uint64_t) { return number[clock]; }});
+  const EdgeList own = regroup(edges, {[&](std::uint32_t clock, std::uint64_t time) {
+                                 return EdgeList::End{number[clock], time};
+                               }});
   TRY_ASSIGN(const std::vector<ClockMap> aligned, align_group(group, own.view()));
   KeptClocks result{.maps = std::vector<ClockMap>(clocks.clocks.size()), .kept = kept};
   for (std::size_t c = 0; c < clocks.clocks.size(); ++c) {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,40 +16,26 @@ namespace entrain::lines {
 
 namespace {
 
-using Bends = std::span<const SimultaneousEnds::Bend>;
-
 /// Sample of collectives whose ends are used; chosen, not measured.
 struct EndsSample {
   static constexpr std::size_t most_calls = 2048, most_ends = std::size_t{1} << 19,
                                least_calls = 16;
 };
 
-/// `bends`: at times of the map.
-Result<ClockMap> bent(const ClockMap& map, const trace::LocationSkeleton& stamps, Bends bends) {
-  std::vector<std::int64_t> times;
-  for (const SimultaneousEnds::Bend& bend : bends) {
-    times.push_back(static_cast<std::int64_t>(bend.at));
-  }
-  return constraints::bent_map(map, stamps, times, [&](std::int64_t time) {
-    return std::llround(bend_at(bends, static_cast<std::uint64_t>(time)));
-  });
-}
-
-/// False, with all maps as before, if time would run backward.
+/// Adds bends, at times of the map. False, with all maps as before, if time would run backward.
 bool follow(constraints::ConstrainedClocks& clocks,
             const std::vector<std::vector<SimultaneousEnds::Bend>>& bends) {
-  std::vector<ClockMap> maps = clocks.maps();
-  bool good = true;
-  for (const std::uint32_t c : clocks.own_clocks()) {
-    const trace::LocationSkeleton stamps = clocks.extent(c);
-    if (stamps.event_count == 0 || bends[c].empty()) continue;
-    const auto map = bent(clocks.map_of(c), stamps, bends[c]);
-    good = good && map && map->is_monotone();
-    if (map) clocks.set_map(maps, c, *map);
-  }
-  if (clocks.team().any(!good)) return false;
-  clocks.set_maps(std::move(maps));
-  return true;
+  using Map = Result<std::optional<ClockMap>>;
+  return clocks.replace_maps([&](std::uint32_t c, const trace::LocationSkeleton& stamps) -> Map {
+    if (bends[c].empty()) return std::nullopt;
+    std::vector<std::int64_t> times;
+    for (const SimultaneousEnds::Bend& bend : bends[c]) {
+      times.push_back(static_cast<std::int64_t>(bend.at));
+    }
+    return constraints::bent_map(clocks.map_of(c), stamps, times, [&](std::int64_t time) {
+      return std::llround(bend_at(bends[c], static_cast<std::uint64_t>(time)));
+    });
+  });
 }
 
 }  // namespace

@@ -39,51 +39,42 @@ struct AlignmentThresholds {
   static constexpr std::size_t least_ends = 4;
 };
 
-/// Rates of the clocks by their present maps, and the prior. Collective.
-struct CurrentRates {
-  explicit CurrentRates(const constraints::ConstrainedClocks& clocks) : rates(clocks.clocks(), 0) {
-    struct Own {
-      std::uint32_t clock = 0;
-      double rate = 0;
-    };
-    std::vector<Own> own;
-    for (const std::uint32_t c : clocks.own_clocks()) {
-      const trace::LocationSkeleton stamps = clocks.extent(c);
-      if (stamps.event_count == 0) continue;
-      own.push_back({c, constraints::chord(clocks.map_of(c), stamps.first, stamps.last).rate});
-    }
-    for (const Own& one : gather_everywhere(clocks.team(), own)) rates[one.clock] = one.rate;
-    typical = std::max(static_cast<double>(clocks.prior().typical_ppb) * 1e-9, 1e-9);
+/// A value of every clock, told to all processes. `of(clock, stamps)`: that of a clock of this
+/// process with events; others have the default. Collective.
+template <class Value, class Of>
+std::vector<Value> of_all_clocks(const constraints::ConstrainedClocks& clocks, const Of& of) {
+  struct Own {
+    std::uint32_t clock = 0;
+    Value value{};
+  };
+  std::vector<Own> own;
+  for (const std::uint32_t c : clocks.own_clocks()) {
+    const trace::LocationSkeleton stamps = clocks.extent(c);
+    if (stamps.event_count > 0) own.push_back({c, of(c, stamps)});
   }
-  CurrentRates(const CurrentRates&) = delete;
-  CurrentRates& operator=(const CurrentRates&) = delete;
+  std::vector<Value> all(clocks.clocks());
+  for (const Own& one : gather_everywhere(clocks.team(), own)) all[one.clock] = one.value;
+  return all;
+}
 
-  std::vector<double> rates;
-  double typical = 0;
-};
+using Map = Result<std::optional<ClockMap>>;
+
+/// A straight map from the first event of a clock to its last one, moved along a line.
+Map moved_map(const ClockMap& map, const trace::LocationSkeleton& stamps, const ClockLine& line) {
+  const auto knot = [&](std::uint64_t local) -> ClockKnot {
+    const std::int64_t time = map(local);
+    return {local, time - static_cast<std::int64_t>(local) + line.shift(time)};
+  };
+  const std::uint64_t first = stamps.first;
+  return ClockMap::from_knots({knot(first), knot(std::max(stamps.last, first + 1))});
+}
 
 /// Moves all clocks along their lines. False, with all maps as before, if an offset is too large.
 bool follow(constraints::ConstrainedClocks& clocks, const std::vector<ClockLine>& lines) {
-  std::vector<ClockMap> maps = clocks.maps();
-  bool good = true;
-  for (const std::uint32_t c : clocks.own_clocks()) {
-    const ClockLine& line = lines[c];
-    const trace::LocationSkeleton stamps = clocks.extent(c);
-    if (stamps.event_count == 0 || (line.offset == 0 && line.rate == 0)) continue;
-    const ClockMap& map = clocks.map_of(c);
-    const std::uint64_t first = stamps.first;
-    const std::uint64_t last = std::max(stamps.last, first + 1);
-    const auto knot = [&](std::uint64_t local) -> ClockKnot {
-      const std::int64_t time = map(local);
-      return {local, time - static_cast<std::int64_t>(local) + line.shift(time)};
-    };
-    const auto straight = ClockMap::from_knots({knot(first), knot(last)});
-    good = good && straight;
-    if (straight) clocks.set_map(maps, c, *straight);
-  }
-  if (clocks.team().any(!good)) return false;
-  clocks.set_maps(std::move(maps));
-  return true;
+  return clocks.replace_maps([&](std::uint32_t c, const trace::LocationSkeleton& stamps) -> Map {
+    if (lines[c].offset == 0 && lines[c].rate == 0) return std::nullopt;
+    return moved_map(clocks.map_of(c), stamps, lines[c]);
+  });
 }
 
 /// Aligns groups of clocks, round by round. `group_of`: first clock of the group that each clock is
@@ -121,7 +112,11 @@ constraints::ClockConstraint moved_along(constraints::ClockConstraint one,
 /// the tightest, which are added until a round breaks none. Without such lines the maps stay.
 Result<void> centre(constraints::ConstrainedClocks& clocks, DisjointSets& groups) {
   const std::vector<ClockMap> before = clocks.maps();
-  const CurrentRates present(clocks);
+  const std::vector<double> rates =
+      of_all_clocks<double>(clocks, [&](std::uint32_t c, const trace::LocationSkeleton& stamps) {
+        return constraints::chord(clocks.map_of(c), stamps.first, stamps.last).rate;
+      });
+  const double typical = std::max(static_cast<double>(clocks.prior().typical_ppb) * 1e-9, 1e-9);
   std::vector<constraints::ClockConstraint> seen;
   std::vector<std::uint32_t> first_of;  // of the clocks that bound each other, per clock
   for (int round = 0; round < AlignmentThresholds::centre_rounds; ++round) {
@@ -132,7 +127,7 @@ Result<void> centre(constraints::ConstrainedClocks& clocks, DisjointSets& groups
       return {};
     }
     seen.insert(seen.end(), clocks.constraints().begin(), clocks.constraints().end());
-    const auto lines = find_centre_lines(clocks.clocks(), seen, present.rates, present.typical);
+    const auto lines = find_centre_lines(clocks.clocks(), seen, rates, typical);
     if (!lines || !follow(clocks, *lines)) break;
     for (constraints::ClockConstraint& one : seen) one = moved_along(one, *lines);
     first_of.clear();
@@ -240,51 +235,26 @@ Result<bool> align_by_ends(constraints::ConstrainedClocks& clocks,
 /// initial maps.
 std::vector<ClockLine> moves_since(const constraints::ConstrainedClocks& clocks,
                                    const std::vector<ClockMap>& before) {
-  struct Own {
-    std::uint32_t clock = 0;
-    ClockLine moved;
-  };
-  std::vector<Own> own;
-  for (const std::uint32_t c : clocks.own_clocks()) {
-    const trace::LocationSkeleton stamps = clocks.extent(c);
-    if (stamps.event_count == 0) continue;
-    const ClockMap &now = clocks.map_of(c), &then = clocks.map_of(c, before);
-    const std::uint64_t last = std::max(stamps.last, stamps.first + 1);
-    const auto by = [&](std::uint64_t local) { return then(local) - now(local); };
-    ClockLine moved{now(stamps.first), by(stamps.first)};
-    moved.rate = static_cast<double>(by(last) - moved.offset) /
-                 std::max(static_cast<double>(now(last) - moved.base), 1.0);
-    own.push_back({c, moved});
-  }
-  std::vector<ClockLine> moves(clocks.clocks());
-  for (const Own& one : gather_everywhere(clocks.team(), own)) moves[one.clock] = one.moved;
-  return moves;
+  return of_all_clocks<ClockLine>(
+      clocks, [&](std::uint32_t c, const trace::LocationSkeleton& stamps) {
+        const ClockMap &now = clocks.map_of(c), &then = clocks.map_of(c, before);
+        const std::uint64_t last = std::max(stamps.last, stamps.first + 1);
+        const auto by = [&](std::uint64_t local) { return then(local) - now(local); };
+        ClockLine moved{now(stamps.first), by(stamps.first)};
+        moved.rate = static_cast<double>(by(last) - moved.offset) /
+                     std::max(static_cast<double>(now(last) - moved.base), 1.0);
+        return moved;
+      });
 }
 
 /// Moves all aligned clocks along with a reference, so that it shows what it did before, but lets
 /// those that stay show what they did. With all maps as before, if an offset becomes too large.
 void move_along(constraints::ConstrainedClocks& clocks, const std::vector<ClockMap>& before,
                 const ClockLine& reference, const std::vector<char>& stays) {
-  std::vector<ClockMap> maps = clocks.maps();
-  bool good = true;
-  for (const std::uint32_t c : clocks.own_clocks()) {
-    const trace::LocationSkeleton stamps = clocks.extent(c);
-    if (stamps.event_count == 0) continue;
-    if (stays[c] != 0) {
-      clocks.set_map(maps, c, clocks.map_of(c, before));
-      continue;
-    }
-    const ClockMap& map = clocks.map_of(c);
-    const auto knot = [&](std::uint64_t local) -> ClockKnot {
-      const std::int64_t time = map(local);
-      return {local, time - static_cast<std::int64_t>(local) + reference.shift(time)};
-    };
-    const auto moved =
-        ClockMap::from_knots({knot(stamps.first), knot(std::max(stamps.last, stamps.first + 1))});
-    good = good && moved;
-    if (moved) clocks.set_map(maps, c, *moved);
-  }
-  if (!clocks.team().any(!good)) clocks.set_maps(std::move(maps));
+  clocks.replace_maps([&](std::uint32_t c, const trace::LocationSkeleton& stamps) -> Map {
+    if (stays[c] != 0) return clocks.map_of(c, before);
+    return moved_map(clocks.map_of(c), stamps, reference);
+  });
 }
 
 /// Clocks in order of their distance from the one with the median move.

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/timeline_explainer.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/try.hpp"
+#include "carriers/carried_clocks.hpp"
+#include "causal/clock_domains.hpp"
+#include "explain/least_limit.hpp"
+#include "trace/properties.hpp"
+
+namespace entrain::engine {
+
+namespace {
+
+/// By how much a clock's rate may differ from its mean at any moment, parts per billion: as bounds
+/// assume it at least.
+constexpr std::int64_t k_wander_ppb = 50'000;
+
+double ppm_of(std::int64_t ppb) { return static_cast<double>(ppb) / 1e3; }
+
+}  // namespace
+
+bool TimelineExplainer::wants_estimate() const {
+  return options_.presync == Presync::causal ||
+         (corrects() && options_.presync == Presync::automatic);
+}
+
+bool TimelineExplainer::wants_bending() const {
+  return options_.presync == Presync::causal ||
+         (wants_estimate() && trace::find_property(t_.loaded.trace.definitions,
+                                                   trace::k_property_correction) == nullptr);
+}
+
+std::int64_t TimelineExplainer::wander_ppb() const {
+  const std::optional<double>& given = options_.bounds.max_rate_ppm;
+  return given ? std::llround(*given * 1e3) : k_wander_ppb;
+}
+
+causal::AssumedRates TimelineExplainer::assumed_rates() const {
+  const std::int64_t mean_ppb = std::max(raised_ppb_, t_.prior.mean_ppb);
+  return {.rate_ppb = std::max(raised_ppb_,
+                               std::min(t_.prior.mean_ppb + wander_ppb(), clocks::k_any_mean_ppb)),
+          .mean_ppb = std::min(mean_ppb, clocks::k_any_mean_ppb),
+          .is_given = options_.bounds.max_rate_ppm.has_value() || t_.prior.mean_given};
+}
+
+bool TimelineExplainer::may_be_explained() const {
+  if (given_) {
+    return given_->are_kept ? !carriers::has_carried(t_.loaded.trace.definitions.process_of)
+                            : t_.domains.trivial();
+  }
+  constexpr std::int64_t k_most = std::int64_t{1} << 21;  // then memory for a list is not spent
+  const std::size_t own = t_.graph.edges.size() + t_.graph.participants.size();
+  return processes_.reduce(Team::Reduction::sum, static_cast<std::int64_t>(own)) <= k_most;
+}
+
+Result<void> TimelineExplainer::explain() {
+  if (use_.is_explained || was_tried_ || !may_be_explained()) return {};
+  was_tried_ = true;
+  if (!causal::any_violation(context(), t_.measured.maps)) return {};
+  if (given_) {
+    for (const char weak : given_->weak) {
+      records_.edges.push_back(weak != 0 ? explain::Evidence::weak : explain::Evidence::usual);
+    }
+  } else {
+    TRY_ASSIGN(records_, records_of(t_, source_, options_.clock_samples));
+    if (has_clocks_twice(records_)) return {};
+  }
+  explained_ = explain::Explained::find(run(), edges(),
+                                        {.rate_ppb = assumed_rates().rate_ppb,
+                                         .trust = {.edges = records_.edges,
+                                                   .instances = records_.instances,
+                                                   .is_ordered = !given_,
+                                                   .is_weak_guessed = !given_,
+                                                   .may_be_exchanged = given_.has_value(),
+                                                   .is_limit_given = assumed_rates().is_given},
+                                         .offsets = records_.offsets,
+                                         .names = records_.names});
+  if (!explained_) return {};
+  if (!wants_bending() && explained_->tells_of_clocks()) {
+    explained_.reset();  // the correction left them as they are
+    return {};
+  }
+  if (explained_->explanation().rate_ppb) return raise_limit(*explained_->explanation().rate_ppb);
+  t_.told = explained_->told({});
+  return given_ ? take_rest() : take_wrong_pairs();
+}
+
+/// Rates that the user gave hold, or are refused; others are raised to the least that is possible.
+Result<void> TimelineExplainer::raise_limit(std::int64_t rate_ppb) {
+  if (assumed_rates().is_given) TRY(refuse_given_rates());
+  t_.told.all.push_back(
+      {.kind = ExplanationKind::fast_clocks,
+       .evidence = explained_->explanation().certificate.size(),
+       .bits = explained_->explanation().bits,
+       .text =
+           fmt::format("clocks run up to {:.9g} ppm fast or slow, beyond the {:.9g} ppm assumed",
+                       ppm_of(rate_ppb), ppm_of(assumed_rates().rate_ppb))});
+  raised_ppb_ = rate_ppb;
+  explained_.reset();
+  return {};
+}
+
+/// Refuses a given limit, and names the least one that is possible together with the other limit.
+/// Without an error only a limit that is assumed is too small.
+Result<void> TimelineExplainer::refuse_given_rates() const {
+  const auto least = [&](std::int64_t mean_ppb, std::optional<std::int64_t> wander_ppb) {
+    return explain::find_least_limit(
+        run(), edges(),
+        {.mean_ppb = mean_ppb, .wander_ppb = wander_ppb, .reference = reference_clock()});
+  };
+  const auto refuse = [&](const char* option, double ppm, const explain::LeastLimit& limit) {
+    return fail(
+        ErrorKind::input,
+        fmt::format("{} {:.9g} is too small for {}: no clocks within {:.9g} ppm at any moment meet "
+                    "all edges, as these show: {}{}",
+                    option, ppm, t_.loaded.trace.path, ppm_of(assumed_rates().rate_ppb),
+                    explained_->contradiction(),
+                    limit
+                        ? fmt::format("; the edges need at least {} {:.9g}", option, ppm_of(*limit))
+                        : ""));
+  };
+  const auto is_unknown = [](const explain::LeastLimit& limit) {
+    return !limit && limit.error() == explain::NoLimit::too_long;
+  };
+  const std::optional<double>& wander_ppm = options_.bounds.max_rate_ppm;
+  if (wander_ppm) {
+    const auto found =
+        least(t_.prior.mean_given ? t_.prior.mean_ppb : clocks::k_any_mean_ppb, std::nullopt);
+    if (found && *found > wander_ppb()) return refuse("--max-rate-ppm", *wander_ppm, found);
+  }
+  if (!t_.prior.mean_given) return {};
+  if (!wander_ppm) {  // if any is enough beside the means, only the assumed one is raised
+    const auto any = least(t_.prior.mean_ppb, std::nullopt);
+    if (any || is_unknown(any)) return {};
+  }
+  const auto found = least(t_.prior.mean_ppb, wander_ppm ? wander_ppb() : clocks::k_any_mean_ppb);
+  if (is_unknown(found)) return {};
+  return refuse("--max-mean-rate-ppm", ppm_of(t_.prior.mean_ppb), found);
+}
+
+/// Position of the clock that rates are seen from among those of the run; their number: none.
+std::uint32_t TimelineExplainer::reference_clock() const {
+  const LocationIndex location = t_.reference.location;
+  if (location != k_none) return given_ ? location : t_.domains.of[location];
+  return t_.reference.consensus ? static_cast<std::uint32_t>(run().clocks.size()) : 0;
+}
+
+/// Goes on with the given edges that are evidence.
+Result<void> TimelineExplainer::take_rest() {
+  if (t_.told.weak + t_.told.wrong == 0) return {};
+  rest_ = explained_->rest();
+  given_->edges = rest_.view();
+  TRY(make_graph());
+  return {};
+}
+
+/// Takes pairs that contradict others out of the graph of an archive.
+Result<void> TimelineExplainer::take_wrong_pairs() {
+  for (const std::uint32_t e : explained_->explanation().edges) {
+    const match::Edge& edge = t_.graph.edges[e];
+    t_.wrong_pairs.push_back({t_.graph.location_of(edge.send), t_.graph.location_of(edge.receive),
+                              t_.graph.stamp[edge.send], t_.graph.stamp[edge.receive]});
+  }
+  for (const std::uint32_t i : explained_->explanation().instances) {
+    const match::Participant& first = t_.graph.sends(t_.graph.exchanges[i]).front();
+    const std::uint64_t stamp = t_.graph.stamp[first.node];
+    t_.wrong_pairs.push_back({first.location, first.location, stamp, stamp});
+  }
+  std::ranges::sort(t_.wrong_pairs);
+  drop_pairs(context(), t_.wrong_pairs, t_.graph);
+  return {};
+}
+
+}  // namespace entrain::engine

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include <entrain/error.hpp>
+
+#include "base/edge_list.hpp"
+#include "causal/project.hpp"
+#include "engine/archive_records.hpp"
+#include "engine/timeline_reader.hpp"
+#include "explain/explained.hpp"
+
+namespace entrain::engine {
+
+/// Explains why no clocks within the assumed rates meet all edges of a timeline, and goes on with
+/// the edges that are evidence.
+class TimelineExplainer : protected TimelineReader {
+ protected:
+  using TimelineReader::TimelineReader;
+
+  /// Finds out, once, why no clocks within the assumed rates meet all edges; takes away what is no
+  /// evidence. An archive must be whole in this process. Errors: ErrorKind::input if the user gave
+  /// the rates, and these are all that is wrong.
+  Result<void> explain();
+
+  /// False if an explanation would need edges that are not known here, or too much memory.
+  [[nodiscard]] bool may_be_explained() const;
+
+  [[nodiscard]] bool corrects() const { return use_.purpose == Purpose::correction; }
+  [[nodiscard]] bool wants_estimate() const;
+  [[nodiscard]] bool wants_bending() const;
+
+  /// Limits on rates: given, assumed, or the least that are possible.
+  [[nodiscard]] causal::AssumedRates assumed_rates() const;
+
+  std::optional<explain::Explained> explained_;  ///< what explain() found, but for raised rates
+  bool was_tried_ = false;       ///< explain() knows by now whether there is anything to explain
+  std::int64_t raised_ppb_ = 0;  ///< least limit on rates that is possible; 0: that assumed is
+
+ private:
+  [[nodiscard]] const Clocks& run() const { return given_ ? given_->clocks : records_.run; }
+  [[nodiscard]] Edges edges() const { return given_ ? given_->edges : records_.list.view(); }
+  [[nodiscard]] std::int64_t wander_ppb() const;
+  [[nodiscard]] std::uint32_t reference_clock() const;
+  Result<void> raise_limit(std::int64_t rate_ppb);
+  [[nodiscard]] Result<void> refuse_given_rates() const;
+  Result<void> take_rest();
+  Result<void> take_wrong_pairs();
+
+  ArchiveRecords records_;  ///< records of an archive; or doubts about given edges
+  EdgeList rest_;           ///< given edges that are evidence
+};
+
+}  // namespace entrain::engine
