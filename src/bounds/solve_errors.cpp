@@ -79,9 +79,13 @@ Contradiction described(const ErrorProblem& problem, const System& system,
                       .end = std::numeric_limits<std::int64_t>::min()};
   for (const difference::Certificate::Step& step : certificate.steps) {
     found.clocks.push_back(system.clock(step.from));
-    if (step.from == 0) continue;
-    found.begin = std::min(found.begin, problem.begin + system.stamp(step.from));
-    found.end = std::max(found.end, problem.begin + system.stamp(step.from));
+    // The node of the reference has no time, but its edge has.
+    const bool is_edge = step.kind == difference::Certificate::Kind::edge;
+    if (step.from == 0 && !is_edge) continue;
+    const std::int64_t stamp =
+        step.from == 0 ? problem.edges[step.position].effect.stamp : system.stamp(step.from);
+    found.begin = std::min(found.begin, problem.begin + stamp);
+    found.end = std::max(found.end, problem.begin + stamp);
   }
   std::sort(found.clocks.begin(), found.clocks.end());
   found.clocks.erase(std::unique(found.clocks.begin(), found.clocks.end()), found.clocks.end());
