@@ -69,15 +69,16 @@ TEST(LeastWander, is_none_where_times_contradict_each_other) {
   EXPECT_TRUE(least.error().is_certain);
 }
 
-TEST(FindErrorBounds, name_the_time_where_the_reference_contradicts_itself) {
+TEST(LeastWander, names_the_time_where_the_reference_contradicts_itself) {
   ErrorProblem problem = two_exchanges(10, 0);
   problem.begin = 7'000;
   problem.edges.push_back({{0, 900}, {0, 600}, 0});
-  const auto errors = find_error_bounds(problem, {100'000, {}});
-  ASSERT_FALSE(errors);
-  EXPECT_THAT(errors.error().clocks, ElementsAre(0));
-  EXPECT_EQ(errors.error().begin, 7'600);
-  EXPECT_EQ(errors.error().end, 7'600);
+  const std::vector<RateRange> all{{0, 0}, RateRange::within(k_ppb / 10)};
+  const auto least = find_least_limit(problem, all, {}, std::vector<std::int64_t>{0, 0});
+  ASSERT_FALSE(least);
+  EXPECT_THAT(least.error().clocks, ElementsAre(0));
+  EXPECT_EQ(least.error().begin, 7'600);
+  EXPECT_EQ(least.error().end, 7'600);
 }
 
 TEST(NarrowLimits, find_the_mean_rate_from_bounds) {

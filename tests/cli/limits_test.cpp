@@ -24,8 +24,10 @@ class LimitsTool : public testing::Test {
                R"(","name":"n","timestamp":)" + std::to_string(1'600'000'000'000'000 + begin) +
                R"(,"duration":5,"localEndpoint":{"serviceName":")" + host + "\"}}";
       };
-      file << '[' << half("CLIENT", "a", 20 * i) << ',' << half("SERVER", "b", 20 * i + 1) << "]\n";
+      file << (i == 0 ? '[' : ',') << half("CLIENT", "a", 20 * i) << ','
+           << half("SERVER", "b", 20 * i + 1);
     }
+    file << ']';  // one document, which is read as a whole
     file.close();
     EXPECT_EQ(run_shell("gzip -kf " + at("s.json")).exit_code, 0);
     return at("s.json.gz");

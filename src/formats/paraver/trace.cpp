@@ -202,11 +202,13 @@ class TraceWriter {
   Result<void> finish(json::TextWriter& writer) {
     TRY(writer.write(header_));
     TRY(sorter_.for_each([&](std::string_view record) -> Result<void> {
+      last_ = record;
       TRY(writer.write("\n"));
       return writer.write(record);
     }));
-    // A whole line is ended, as another one may be the last now, which would look cut.
-    return trace_.ends_inside_record ? Result<void>() : writer.write("\n");
+    // Another line may be the last now, and no record without its end: it would look cut.
+    const bool looks_cut = !trace_.ends_inside_record && !record_.parse(last_, trace_.header);
+    return trace_.facts.ends_inside_line && !looks_cut ? Result<void>() : writer.write("\n");
   }
 
  private:
@@ -223,7 +225,7 @@ class TraceWriter {
   std::uint64_t read_ = 0;   ///< bytes of the lines so far, with a line feed each
   std::int64_t origin_ = 0;  ///< new time at 0
   std::int64_t end_ = std::numeric_limits<std::int64_t>::min();
-  std::string header_, new_;
+  std::string header_, new_, last_;  ///< lines: the first, one as written, the last so far
   Record record_;
 };
 

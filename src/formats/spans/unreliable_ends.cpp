@@ -30,6 +30,7 @@ struct EdgePrices {
 
 constexpr int k_most_rounds = 16;  ///< most times that each clock is fitted
 constexpr std::int64_t k_most_offset = std::int64_t{1} << 61;  ///< ns
+constexpr std::int32_t k_provisional = 1 << 20;  ///< bits of a clock that is to be fitted again
 constexpr std::int64_t k_least = std::numeric_limits<std::int64_t>::min();
 
 using Operations = std::vector<DroppedEnds>;  ///< index: number; names are empty
@@ -280,6 +281,8 @@ class ClockSearch {
       host.own_bits -= holds(bounds[i], clock.offsets[i]) ? 0 : bounds[i].price;
       knots.emplace_back(own_stamp(number, bounds[i].edge), clock.offsets[i]);
     }
+    // Where it was set back, stamps have two offsets: take() sorts that out.
+    if (host.own_bits >= ClockPrices::step) host.own_bits += k_provisional;
     std::ranges::sort(knots);
     for (const Bound& bound : host.bounds) {
       own_offset(number, bound.edge) = offset_at(knots, own_stamp(number, bound.edge));
