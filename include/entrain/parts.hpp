@@ -62,7 +62,7 @@ Result<FitReport> fit(const PartPaths& summaries, const std::filesystem::path& o
                       Progress* progress = nullptr);
 
 /// Writes the files of a part by the clocks that fit() has written, with every other byte
-/// unchanged, and reads them back. The part may be any of the run's files. Errors: also
+/// unchanged, and verifies them. The part may be any of the run's files. Errors: also
 /// ErrorKind::input for files that were not summarised, or have changed since.
 Result<PartReport> apply(const std::filesystem::path& clocks, const PartPaths& part,
                          const std::filesystem::path& output, const PartOptions& options,

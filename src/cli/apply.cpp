@@ -20,7 +20,7 @@ class Apply : public Verb {
         "[OPTIONS] CLOCKS PART... -o DIR",
         "correct in parts, step 3: write a part with corrected times",
         {"Writes some files of a run with the common times that entrain fit has found, every other "
-         "byte unchanged, and reads them back: each must hold the new times. A file that has "
+         "byte unchanged, and verifies them: each must hold the new times. A file that has "
          "changed since it was summarised is refused.",
          "Files are identified by their names, without their folders. A part need not be one that "
          "was summarised: any files of the run will do."},

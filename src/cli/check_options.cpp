@@ -103,7 +103,8 @@ void CheckArguments::declare(OptionSet& set) {
             "measured once. auto: 200 for timers, twice what data sheets of crystals allow; 500 "
             "for wall clocks, by which systems slew. off: any rate. Where the trace contradicts "
             "auto, a larger limit is taken, and the report says so; a limit that you give is "
-            "refused then, except by check --bounds. Use a smaller one when you know the "
+            "kept, and --max-rate-ppm raised if that suffices; else it is refused. Use a smaller "
+            "one when you know the "
             "machines; servers are mostly within 30. Default: auto.");
   set.value(
       "--reference", "CLOCK|consensus",

@@ -32,7 +32,7 @@ Result<StragglerReport> engine::find_stragglers(const Run& run, const Paths& pat
   TRY(correction.check_unchanged());
   if (!report) {
     return fail(ErrorKind::usage, fmt::format("{} is {}, which has no collectives; give a training "
-                                              "run or an OTF2 archive",
+                                              "run, a trace of Paraver or an OTF2 archive",
                                               source->path(), source->format_name()));
   }
   if (as_recorded) report->reason = "the times are those as recorded (--presync none)";

@@ -49,14 +49,22 @@ class Parts {
 };
 
 /// The files of a run whose clocks were fitted, as they lie here. `known`: all files of the run, by
-/// names. Errors: ErrorKind::input for files that are none of the run.
+/// names; `left_out`: files of the same folders that hold nothing. Errors: ErrorKind::input for
+/// files that are none of the run, and for files of the run that hold nothing any more.
 template <class File>
 Result<std::vector<File>> chosen_parts(std::span<const File> known,
-                                       std::span<const std::filesystem::path> files) {
+                                       std::span<const std::filesystem::path> files,
+                                       std::span<const std::filesystem::path> left_out) {
   std::vector<File> chosen;
-  for (const std::filesystem::path& path : files) {
-    const auto at = std::ranges::find_if(
+  const auto find = [&](const std::filesystem::path& path) {
+    return std::ranges::find_if(
         known, [&](const File& file) { return file.path.filename() == path.filename(); });
+  };
+  for (const std::filesystem::path& path : left_out) {
+    if (find(path) != known.end()) return has_changed(path, true);
+  }
+  for (const std::filesystem::path& path : files) {
+    const auto at = find(path);
     if (at == known.end()) return unknown_part(path);
     chosen.push_back(*at);
     chosen.back().path = path;

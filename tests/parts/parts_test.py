@@ -430,6 +430,19 @@ class Faults(Folder):
         self.files[1].write_text(text.replace('"dur": 2.5', '"dur": 2.6', 1))
         self.assertIn("has changed since it was summarised", self.apply(clocks, self.files[1]))
 
+    def test_a_part_of_a_folder_that_holds_nothing_any_more(self):
+        clocks, _, _ = self.fitted(self.summaries, "c")
+        self.files[1].write_text("")
+        self.assertIn("has changed since it was summarised", self.apply(clocks, self.run_folder))
+
+    def test_a_perfetto_part_that_has_become_json(self):
+        run("merge", self.files[0], "-o", self.folder / "rank.pftrace")
+        part = self.folder / "rank.pftrace"
+        clocks, _, _ = self.fitted(self.summarised([[part], self.files[1:]], "p"), "p")
+        part.write_bytes(self.files[0].read_bytes())
+        self.assertIn("has changed since it was summarised", self.apply(clocks, part))
+        self.assertEqual([], [one.name for one in self.folder.iterdir() if "partial" in one.name])
+
     def test_what_is_no_summary_or_no_clocks(self):
         self.assertIn("is no summary", self.fit(*self.summaries, self.files[0]))
         self.assertIn("is no file of fitted clocks", self.apply(self.files[0], self.files[0]))

@@ -93,6 +93,7 @@ Result<std::unique_ptr<formats::Recording>> read(std::span<const fs::path> files
 
 Result<std::unique_ptr<formats::Recording>> reopen(parts::FieldReader& fields, std::size_t clocks,
                                                    std::span<const fs::path> files,
+                                                   std::span<const fs::path> left_out,
                                                    unsigned threads) {
   std::vector<RankFile> known;
   const auto is_numbered = [&](const RankFile& file) {
@@ -102,7 +103,7 @@ Result<std::unique_ptr<formats::Recording>> reopen(parts::FieldReader& fields, s
   if (!unpack(fields, known) || !std::ranges::all_of(known, is_numbered)) {
     return fail(ErrorKind::input, "the fitted clocks are damaged: fit them again");
   }
-  TRY_ASSIGN(std::vector<RankFile> chosen, formats::chosen_parts<RankFile>(known, files));
+  TRY_ASSIGN(std::vector<RankFile> chosen, formats::chosen_parts<RankFile>(known, files, left_out));
   auto run = std::make_unique<Run>(std::move(chosen), threads, Place::parted);
   run->name_files();
   return run;

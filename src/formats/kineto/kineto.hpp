@@ -45,10 +45,11 @@ Result<std::vector<formats::Parts::File>> summarise(std::span<const std::filesys
 std::unique_ptr<formats::Parts> no_parts();
 
 /// Files of a run whose clocks were fitted, to be written with their maps. `fields`: at what
-/// Recording::pack_fitted() has written; `clocks`: the number of maps. Errors: ErrorKind::input for
-/// files that are none of the run.
+/// Recording::pack_fitted() has written; `clocks`: the number of maps; `left_out`, errors: those of
+/// chosen_parts().
 Result<std::unique_ptr<formats::Recording>> reopen(parts::FieldReader& fields, std::size_t clocks,
                                                    std::span<const std::filesystem::path> files,
+                                                   std::span<const std::filesystem::path> left_out,
                                                    unsigned threads);
 
 }  // namespace entrain::kineto

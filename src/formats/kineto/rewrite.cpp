@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 
 #include "base/file.hpp"
+#include "base/memory_room.hpp"
 #include "base/text_hash.hpp"
 #include "base/try.hpp"
 #include "formats/json/strings.hpp"
@@ -488,6 +489,10 @@ Result<void> write_json_part(const fs::path& to, const RankFile& file,
   };
   const auto pass = [&](std::string_view text) -> Result<void> {
     copy.clear();
+    if (copy.capacity() < text.size()) {
+      TRY(check_memory_room(to, 2 * text.size()));
+      copy.reserve(text.size() + text.size() / 8);  // times may have more digits
+    }
     TextCursor original(text, read), again = original;
     TRY(append_moved(original, times, file, mover, copy, [] { return Result<void>(); }));
     TextCursor moved(copy, written);
@@ -527,6 +532,7 @@ Result<void> try_part(const fs::path& to, const RankFile& file, std::span<const 
   }
   if (file.facts.survey == nullptr) return write_json_part(to, file, maps);
   TRY_ASSIGN(const RankFile here, read_file(file.path, file.max_unpacked));
+  if (!is_text_of(file, here.facts.bytes, here.facts.hash)) return has_changed(file);
   RankFile known = file;
   known.facts.survey = here.facts.survey;
   TRY(write_packets(to, known, maps));

@@ -463,6 +463,14 @@ Result<Documents> documents_of(const Paths& paths, const ReadOptions& how) {
   } else {
     TRY_ASSIGN(Documents documents, documents_in(std::move(files), paths, std::move(notes), how));
     documents.is_one_file = is_one_file(paths);
+    for (const fs::path& path : paths) {
+      std::error_code error;
+      for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+        if (std::ranges::count(documents.files, it->path()) == 0) {
+          documents.left_out.push_back(it->path());
+        }
+      }
+    }
     if (documents.kind != DocumentKind::paraver) return documents;
   }
   return useless(

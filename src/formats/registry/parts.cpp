@@ -161,10 +161,11 @@ Result<FittedPart> open_fitted(const fs::path& clocks, const Documents& part, un
                 fmt::format("{} is damaged: fit the clocks again", clocks.string()));
   }
   if (kind != part.kind) return unknown_part(part.files.front());
-  TRY_ASSIGN(result.recording,
-             kind == DocumentKind::spans
-                 ? spans::reopen(fields, result.maps.size(), part.files, threads, columns)
-                 : kineto::reopen(fields, result.maps.size(), part.files, threads));
+  TRY_ASSIGN(
+      result.recording,
+      kind == DocumentKind::spans
+          ? spans::reopen(fields, result.maps.size(), part.files, part.left_out, threads, columns)
+          : kineto::reopen(fields, result.maps.size(), part.files, part.left_out, threads));
   result.recording->is_one_file = part.is_one_file;
   return result;
 }

@@ -24,8 +24,9 @@ namespace entrain::formats {
 struct Documents {
   DocumentKind kind = DocumentKind::trace;
   std::vector<std::filesystem::path> files;
-  std::vector<std::string> notes;  ///< on files that are left out
-  bool is_one_file = false;        ///< the user named a file, not a folder
+  std::vector<std::string> notes;                 ///< on files that are left out
+  std::vector<std::filesystem::path> left_out{};  ///< other files of the folders
+  bool is_one_file = false;                       ///< the user named a file, not a folder
 };
 /// Finds the files that paths name. Errors: those of open(); ErrorKind::usage for archives.
 Result<Documents> documents_of(const Paths& paths, const ReadOptions& how);

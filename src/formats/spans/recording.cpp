@@ -139,13 +139,14 @@ Result<std::unique_ptr<formats::Recording>> read(std::span<const fs::path> files
 
 Result<std::unique_ptr<formats::Recording>> reopen(parts::FieldReader& fields, std::size_t clocks,
                                                    std::span<const fs::path> files,
+                                                   std::span<const fs::path> left_out,
                                                    unsigned threads, const std::string& columns) {
   Fitted fitted;
   if (!unpack(fields, clocks, fitted)) {
     return fail(ErrorKind::input, "the fitted clocks are damaged: fit them again");
   }
   TRY_ASSIGN(std::vector<SourceFile> chosen,
-             formats::chosen_parts<SourceFile>(fitted.files, files));
+             formats::chosen_parts<SourceFile>(fitted.files, files, left_out));
   for (const SourceFile& file : chosen) {
     if (columns.empty() || file.encoding != Encoding::csv || file.columns == columns) continue;
     return fail(ErrorKind::usage,

@@ -48,10 +48,11 @@ std::unique_ptr<formats::Parts> no_parts();
 
 /// Files of a run whose clocks were fitted, to be written with their maps. `fields`: at what
 /// Recording::pack_fitted() has written; `clocks`: the number of maps; `columns`: empty, or those
-/// with which tables were summarised. Errors: ErrorKind::input for files that are none of the run,
+/// with which tables were summarised; `left_out`: see chosen_parts(). Errors: those of that,
 /// ErrorKind::usage for other columns.
 Result<std::unique_ptr<formats::Recording>> reopen(parts::FieldReader& fields, std::size_t clocks,
                                                    std::span<const std::filesystem::path> files,
+                                                   std::span<const std::filesystem::path> left_out,
                                                    unsigned threads, const std::string& columns);
 
 }  // namespace entrain::spans

@@ -51,10 +51,9 @@ class ClockSearch {
     for (std::size_t host = 0; host < hosts; ++host) hosts_[host].bounds.reserve(counts[host]);
     for (std::uint32_t e = 0; e < edges.size(); ++e) {
       if (edges[e].rejection != Rejection::none) continue;
-      price_[e] = edges[e].is_link           ? EdgePrices::link
-                  : contradicts_its_begin(e) ? 0
-                  : edges[e].is_end          ? EdgePrices::end
-                                             : EdgePrices::begin;
+      price_[e] = edges[e].is_link  ? EdgePrices::link
+                  : edges[e].is_end ? EdgePrices::end
+                                    : EdgePrices::begin;
       for (const std::uint32_t host : {edges[e].cause, edges[e].effect}) {
         hosts_[host].bounds.push_back(bound_of(host, e));
       }
@@ -67,32 +66,17 @@ class ClockSearch {
            time(edges_[e].effect_time, effect_offset_[e]);
   }
 
-  /// Clocks to begin with, where begins show that some are wrong: those of the largest set of hosts
+  /// Clocks to begin with, where edges show that some are wrong: those of the largest set of hosts
   /// that agree are right, and each other one is fitted to those before it, first the one with most
   /// edges to them (Prim, 1957). Fits of one clock to all others, which may be as wrong, would need
   /// a round for each hop between hosts.
   void begin() {
-    const auto count = static_cast<std::uint32_t>(hosts_.size());
-    DisjointSets agreeing(count), connected(count);
     std::vector<std::vector<Neighbour>> neighbours;
-    bool do_all_agree = true;
-    for (std::uint32_t host = 0; host < count; ++host) {
-      for (const Neighbour& one : neighbours.emplace_back(neighbours_of(host))) {
-        connected.join(host, one.host);
-        if (one.broken_bits <= ClockPrices::wrong) agreeing.join(host, one.host);
-        do_all_agree = do_all_agree && one.broken_bits <= ClockPrices::wrong;
-      }
+    for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
+      neighbours.push_back(neighbours_of(host));
     }
-    if (do_all_agree) return;
-    std::vector<std::uint32_t> sizes(count), largest(count);
-    for (std::uint32_t host = 0; host < count; ++host) ++sizes[agreeing.find(host)];
-    for (std::uint32_t host = 0; host < count; ++host) largest[host] = connected.find(host);
-    for (std::uint32_t host = 0; host < count; ++host) {
-      std::uint32_t& set = largest[connected.find(host)];
-      if (sizes[agreeing.find(host)] > sizes[agreeing.find(set)]) set = host;
-    }
-    std::vector<char> is_known(count);
-    std::vector<std::uint32_t> edges(count);                             // to known hosts
+    std::vector<char> is_known(hosts_.size());
+    std::vector<std::uint32_t> edges(hosts_.size());                     // to known hosts
     std::priority_queue<std::pair<std::uint32_t, std::uint32_t>> queue;  // these, and the host
     const auto add = [&](std::uint32_t host) {
       is_known[host] = 1;
@@ -101,11 +85,10 @@ class ClockSearch {
         queue.emplace(edges[one.host], one.host);
       }
     };
-    for (std::uint32_t host = 0; host < count; ++host) {
-      if (agreeing.find(host) == agreeing.find(largest[connected.find(host)])) add(host);
-    }
-    for (; !queue.empty(); queue.pop()) {
+    for (const std::uint32_t host : agreeing_hosts(neighbours)) add(host);
+    while (!queue.empty()) {
       const std::uint32_t host = queue.top().second;
+      queue.pop();
       if (is_known[host] != 0) continue;
       fit_to(host, is_known);
       add(host);
@@ -156,8 +139,7 @@ class ClockSearch {
   [[nodiscard]] Operations operations() const {
     Operations operations(spans_.operations.all().size());
     for (std::uint32_t e = 0; e < edges_.size(); ++e) {
-      const Edge& edge = edges_[e];
-      if (edge.rejection != Rejection::none || !edge.is_end || is_shown_twice(e)) continue;
+      if (price_[e] == 0 || !edges_[e].is_end || is_shown_twice(e)) continue;
       DroppedEnds& ends = operations[operation_of(e)];
       ends.dropped += is_broken(e) ? 1U : 0U;
       ++ends.total;
@@ -171,8 +153,8 @@ class ClockSearch {
 
  private:
   /// True for the end of a call that lasted longer at the server than at the client, whatever their
-  /// rates: no clocks explain it, unless one was set meanwhile. Begins and ends of a call are
-  /// neighbours.
+  /// rates: unless a clock was set meanwhile, none explains it. The begin of a call precedes its
+  /// end.
   [[nodiscard]] bool contradicts_its_begin(std::uint32_t e) const {
     const Edge& end = edges_[e];
     if (!end.is_end || e == 0 || edges_[e - 1].is_end || edges_[e - 1].child != end.child) {
@@ -200,7 +182,7 @@ class ClockSearch {
   struct Neighbour {
     std::uint32_t host = 0;
     std::uint32_t edges = 0;
-    std::int64_t broken_bits = 0;  ///< of begins
+    std::int64_t broken_bits = 0;  ///< of edges that do not hold
   };
 
   static std::pair<std::int64_t, std::uint32_t> place_of(const Bound& bound) {
@@ -245,33 +227,58 @@ class ClockSearch {
   [[nodiscard]] std::uint32_t other_host(std::uint32_t host, std::uint32_t e) const {
     return edges_[e].cause == host ? edges_[e].effect : edges_[e].cause;
   }
+  /// Other hosts with edges, without ends that contradict their begins.
   [[nodiscard]] std::vector<Neighbour> neighbours_of(std::uint32_t host) const {
-    std::vector<Neighbour> found;
+    std::vector<Neighbour> all, found;
     for (const Bound& bound : hosts_[host].bounds) {
-      const std::int64_t broken =
-          edges_[bound.edge].is_end || !is_broken(bound.edge) ? 0 : bound.price;
-      found.push_back({other_host(host, bound.edge), 1, broken});
+      if (contradicts_its_begin(bound.edge)) continue;
+      all.push_back({other_host(host, bound.edge), 1, is_broken(bound.edge) ? bound.price : 0});
     }
-    std::ranges::sort(found, {}, &Neighbour::host);
-    std::size_t count = 0;
-    for (const Neighbour& one : found) {
-      if (count == 0 || found[count - 1].host != one.host) {
-        found[count++] = one;
+    std::ranges::sort(all, {}, &Neighbour::host);
+    for (const Neighbour& one : all) {
+      if (found.empty() || found.back().host != one.host) {
+        found.push_back(one);
       } else {
-        ++found[count - 1].edges;
-        found[count - 1].broken_bits += one.broken_bits;
+        ++found.back().edges;
+        found.back().broken_bits += one.broken_bits;
       }
     }
-    found.resize(count);
     return found;
+  }
+  /// The largest set of hosts that agree, of each set that edges connect. None if all agree.
+  [[nodiscard]] static std::vector<std::uint32_t> agreeing_hosts(
+      std::span<const std::vector<Neighbour>> neighbours) {
+    const auto count = static_cast<std::uint32_t>(neighbours.size());
+    DisjointSets agreeing(count), connected(count);
+    std::size_t sets = 0;  // of connected ones, how many more there are of agreeing ones
+    for (std::uint32_t host = 0; host < count; ++host) {
+      for (const Neighbour& one : neighbours[host]) {
+        sets += connected.join(host, one.host) ? 1 : 0;
+        if (one.broken_bits > ClockPrices::wrong) continue;
+        sets -= agreeing.join(host, one.host) ? 1 : 0;
+      }
+    }
+    std::vector<std::uint32_t> hosts;
+    if (sets == 0) return hosts;
+    std::vector<std::uint32_t> sizes(count), largest = connected.all();
+    for (std::uint32_t host = 0; host < count; ++host) ++sizes[agreeing.find(host)];
+    for (std::uint32_t host = 0; host < count; ++host) {
+      std::uint32_t& set = largest[connected.find(host)];
+      if (sizes[agreeing.find(host)] > sizes[agreeing.find(set)]) set = host;
+    }
+    for (std::uint32_t host = 0; host < count; ++host) {
+      const std::uint32_t set = largest[connected.find(host)];
+      if (agreeing.find(host) == agreeing.find(set)) hosts.push_back(host);
+    }
+    return hosts;
   }
   /// Gives a host its likely clock by the edges to known hosts.
   void fit_to(std::uint32_t number, std::span<const char> is_known) {
     Host& host = hosts_[number];
     std::vector<Bound> bounds;
     for (const Bound& bound : host.bounds) {
-      if (is_known[other_host(number, bound.edge)] != 0)
-        bounds.push_back(bound_of(number, bound.edge));
+      if (is_known[other_host(number, bound.edge)] == 0) continue;
+      if (!contradicts_its_begin(bound.edge)) bounds.push_back(bound_of(number, bound.edge));
     }
     std::ranges::sort(bounds, {}, place_of);
     const LikelyClock clock = finder_.find(bounds);
@@ -291,16 +298,23 @@ class ClockSearch {
       hosts_[other_host(number, bound.edge)].is_current = false;
     }
   }
-  /// The offset at a stamp: linear between knots, and beyond them along the line through both ends.
+  /// The offset at a stamp: linear between knots; beyond them along the line through both ends, no
+  /// steeper than clocks run.
   [[nodiscard]] static std::int64_t offset_at(
       std::span<const std::pair<std::uint64_t, std::int64_t>> knots, std::uint64_t stamp) {
     const auto after = std::ranges::lower_bound(knots, std::pair(stamp, k_least));
     const bool is_inside = after != knots.begin() && after != knots.end();
-    const auto& [first, offset] = is_inside ? *std::prev(after) : knots.front();
-    const auto& [last, last_offset] = is_inside ? *after : knots.back();
-    if (first == last) return offset;
-    const Int128 rise = (Int128{stamp} - first) * (Int128{last_offset} - offset);
-    return offset + static_cast<std::int64_t>(rise / (Int128{last} - first));
+    const auto& [first, offset] = after == knots.begin() ? knots.front() : *std::prev(after);
+    const auto& [begin, begin_offset] = is_inside ? *std::prev(after) : knots.front();
+    const auto& [end, end_offset] = is_inside ? *after : knots.back();
+    const Int128 passed = Int128{stamp} - first;
+    Int128 rise = begin == end
+                      ? Int128{0}
+                      : passed * (Int128{end_offset} - begin_offset) / (Int128{end} - begin);
+    const Int128 most = (passed < 0 ? -passed : passed) * ClockPrices::fast_ppm / 1'000'000;
+    if (!is_inside) rise = std::clamp(rise, -most, most);
+    return static_cast<std::int64_t>(
+        std::clamp(offset + rise, -Int128{k_most_offset}, Int128{k_most_offset}));
   }
   /// Gives stamps that a clock shows twice the offsets that they have later, since a map of its
   /// times can give only one. Returns the positions of their bounds.

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -112,34 +114,80 @@ TEST_F(UnreliableEnds, ends_of_an_operation_that_nobody_waits_for_are_no_evidenc
   EXPECT_EQ(rejected.asynchronous, 9U);
 }
 
-/// Fits of one clock to all others would not end: each follows clocks that are as wrong.
-TEST_F(UnreliableEnds, clocks_that_all_drift_explain_all_ends) {
-  const std::int64_t offsets[] = {0, 9'000, -7'000, 4'000, -11'000, 14'000, -2'000, 6'000};  // us
-  const std::int64_t ppm[] = {0, 20, -15, 8, -30, 25, 12, -6};
-  const auto shown = [&](std::uint32_t host, std::int64_t time) {
-    return 100'000 + time + offsets[host] + time * ppm[host] / 1'000'000;
-  };
-  for (std::int64_t i = 0; i < 2'000; ++i) {
-    const auto client = static_cast<std::uint32_t>(i % 8);
-    const auto server = static_cast<std::uint32_t>((i + 1 + i / 8 % 7) % 8);
-    const std::int64_t time = 50'000 * i;
-    const bool is_asynchronous = i % 5 == 4;
+/// Calls between hosts whose clocks are wrong.
+class WrongClocks : public UnreliableEnds {
+ protected:
+  /// A call of 1 ms or `length` by right clocks, us; `late`: as in call().
+  void true_call(std::uint32_t client, std::uint32_t server, std::int64_t time,
+                 std::int64_t length = 1'000, std::int64_t late = -100) {
     const auto add = [&](std::uint32_t cause, std::uint32_t effect, std::int64_t from,
                          std::int64_t to, bool is_end) {
       edges_.push_back({.cause = cause,
                         .effect = effect,
-                        .cause_time = static_cast<std::uint64_t>(1000 * shown(cause, from)),
-                        .effect_time = static_cast<std::uint64_t>(1000 * shown(effect, to)),
+                        .cause_time = static_cast<std::uint64_t>(1000 * shown_(cause, from)),
+                        .effect_time = static_cast<std::uint64_t>(1000 * shown_(effect, to)),
                         .is_end = is_end,
                         .child = static_cast<std::uint32_t>(spans_.all.size())});
     };
-    add(client, server, time, time + 80 + i * 7 % 50, false);
-    add(server, client, time + (is_asynchronous ? 3'000 : 900), time + 1'000, true);
-    spans_.all.push_back({.operation = spans_.operations.number(is_asynchronous ? "tell" : "get")});
+    add(client, server, time, time + 80 + time / 1000 % 50, false);
+    add(server, client, time + length + late, time + length, true);
+    spans_.all.push_back({.operation = spans_.operations.number(late > 0 ? "tell" : "get")});
+  }
+
+  std::function<std::int64_t(std::uint32_t, std::int64_t)> shown_;  ///< host, time: stamp, us
+};
+
+std::int64_t drifting(std::uint32_t host, std::int64_t time) {
+  constexpr std::array<std::int64_t, 8> k_offsets{0, 9'000, -7'000, 4'000, -11'000, 14'000};  // us
+  constexpr std::array<std::int64_t, 8> k_ppm{0, 20, -15, 8, -30, 25, 12, -6};
+  return 100'000 + time + k_offsets[host] + time * k_ppm[host] / 1'000'000;
+}
+
+/// Fits of one clock to all others would not end: each follows clocks that are as wrong.
+TEST_F(WrongClocks, that_all_drift_explain_all_ends) {
+  shown_ = drifting;
+  for (std::int64_t i = 0; i < 2'000; ++i) {
+    const auto client = static_cast<std::uint32_t>(i % 8);
+    true_call(client, static_cast<std::uint32_t>((i + 1 + i / 8 % 7) % 8), 50'000 * i, 1'000,
+              i % 5 == 4 ? 2'000 : -100);
   }
   const RejectedEnds rejected = judge();
   EXPECT_EQ(rejected.contradicted, 400U);
   EXPECT_EQ(rejected.asynchronous, 0U);
+}
+
+/// Each host of a chain is fitted to the one before it.
+TEST_F(WrongClocks, that_drift_in_a_chain_explain_all_ends) {
+  shown_ = drifting;
+  for (std::int64_t i = 0; i < 1'400; ++i) {
+    const auto client = static_cast<std::uint32_t>(i % 7);
+    true_call(client, client + 1, 70'000 * i);
+  }
+  EXPECT_EQ(judge().contradicted, 0U);
+}
+
+/// A client that is behind breaks the ends of its calls, and no begin.
+TEST_F(WrongClocks, that_are_behind_beside_right_ones_explain_all_ends) {
+  shown_ = [](std::uint32_t host, std::int64_t time) {
+    return 100'000 + time - (host == 2 ? 3'000 : host == 5 ? 8'000 : 0);
+  };
+  for (std::int64_t i = 0; i < 700; ++i) {
+    const auto client = static_cast<std::uint32_t>(i % 7);
+    true_call(client, client + 1, 70'000 * i);
+  }
+  EXPECT_EQ(judge().contradicted, 0U);
+}
+
+/// Calls in flight, longer at the server than at the client, are all that shows the step.
+TEST_F(WrongClocks, that_were_set_back_during_long_calls_explain_all_ends) {
+  shown_ = [](std::uint32_t host, std::int64_t time) {
+    return 10'000'000 + time - (host == 0 && time > 30'000'000 ? 2'000'000 : 0);
+  };
+  for (std::int64_t i = 0; i < 100; ++i)
+    true_call(0, static_cast<std::uint32_t>(1 + i % 3), 200'000 * i);
+  for (std::int64_t i = 0; i < 60; ++i)
+    true_call(0, static_cast<std::uint32_t>(1 + i % 3), 21'000'000 + 50'000 * i, 12'000'000);
+  EXPECT_EQ(judge().contradicted, 0U);
 }
 
 }  // namespace
