@@ -335,8 +335,12 @@ class Prover {
     for (;;) {
       Proved<LeastLimit> found = find_least_limit(problem_, means, wander_ppb, near, &known);
       if (found && found->shown.clocks.empty()) found->shown = shown;
-      if (found) shown = found->shown;
+      if (!found && found.error().is_certain && found.error().clocks.empty()) {
+        shown.is_certain = true;  // cycles that were known alone allow no limit
+        return tl::unexpected(shown);
+      }
       if (!found) return found;
+      shown = found->shown;
       near = found->means;
       if (add_violated(found->errors, Course::straight)) continue;
       RateLimits shown_rates{wander_ppb.value_or(found->ppb) + 1, {}};  // as it was searched

@@ -70,22 +70,19 @@ Effort effort_of(const ErrorProblem& problem, const System& system) {
                   (std::uint64_t{system.nodes()} + problem.edges.size() + 1)};
 }
 
-/// The clocks and times of a cycle of constraints.
+/// The clocks and times of a cycle of constraints; without steps: none of each.
 Contradiction described(const ErrorProblem& problem, const System& system,
                         const difference::Certificate& certificate) {
+  if (certificate.steps.empty()) return {.is_certain = true, .clocks = {}};
   Contradiction found{.is_certain = true,
                       .clocks = {},
                       .begin = std::numeric_limits<std::int64_t>::max(),
                       .end = std::numeric_limits<std::int64_t>::min()};
   for (const difference::Certificate::Step& step : certificate.steps) {
     found.clocks.push_back(system.clock(step.from));
-    // The node of the reference has no time, but its edge has.
-    const bool is_edge = step.kind == difference::Certificate::Kind::edge;
-    if (step.from == 0 && !is_edge) continue;
-    const std::int64_t stamp =
-        step.from == 0 ? problem.edges[step.position].effect.stamp : system.stamp(step.from);
-    found.begin = std::min(found.begin, problem.begin + stamp);
-    found.end = std::max(found.end, problem.begin + stamp);
+    if (step.from == 0) continue;
+    found.begin = std::min(found.begin, problem.begin + system.stamp(step.from));
+    found.end = std::max(found.end, problem.begin + system.stamp(step.from));
   }
   std::sort(found.clocks.begin(), found.clocks.end());
   found.clocks.erase(std::unique(found.clocks.begin(), found.clocks.end()), found.clocks.end());

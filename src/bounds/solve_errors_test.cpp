@@ -69,16 +69,17 @@ TEST(LeastWander, is_none_where_times_contradict_each_other) {
   EXPECT_TRUE(least.error().is_certain);
 }
 
-TEST(LeastWander, names_the_time_where_the_reference_contradicts_itself) {
-  ErrorProblem problem = two_exchanges(10, 0);
-  problem.begin = 7'000;
-  problem.edges.push_back({{0, 900}, {0, 600}, 0});
-  const std::vector<RateRange> all{{0, 0}, RateRange::within(k_ppb / 10)};
-  const auto least = find_least_limit(problem, all, {}, std::vector<std::int64_t>{0, 0});
-  ASSERT_FALSE(least);
-  EXPECT_THAT(least.error().clocks, ElementsAre(0));
-  EXPECT_EQ(least.error().begin, 7'600);
-  EXPECT_EQ(least.error().end, 7'600);
+TEST(LeastWander, that_known_cycles_forbid_has_no_time) {
+  const std::vector<RateRange> none{{0, 0}, {0, 0}};
+  const std::vector<std::int64_t> near{0, 0};
+  std::vector<difference::Cycle> known;
+  const ErrorProblem problem = two_exchanges(10, 20'000'000);  // faster than any clock
+  ASSERT_FALSE(find_least_limit(problem, none, {}, near, &known));
+  const auto again = find_least_limit(problem, none, {}, near, &known);
+  ASSERT_FALSE(again);
+  EXPECT_TRUE(again.error().is_certain);
+  EXPECT_EQ(again.error().begin, 0);
+  EXPECT_EQ(again.error().end, 0);
 }
 
 TEST(NarrowLimits, find_the_mean_rate_from_bounds) {
