@@ -36,6 +36,7 @@ void Patch::begin(std::string_view packet, std::string_view body) {
 }
 
 std::size_t Patch::enter(std::string_view message, std::size_t inside) {
+  if (message.data() == nullptr) return inside;  // a number in its place: nothing moves in it
   // The length ends where the message begins; the byte before it ends the tag.
   const auto end = static_cast<std::size_t>(message.data() - packet_.data());
   std::size_t at = end - 1;
