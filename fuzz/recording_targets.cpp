@@ -123,7 +123,9 @@ void expect_moved(const Recording& before, const Recording& after,
     for (std::size_t i = 0; i < own.size(); ++i) {
       if (std::abs(moved[i].time() - maps[c](static_cast<std::uint64_t>(own[i].time()))) >
           format.tolerance) {
-        finding("a time was written that is not the one of the map");
+        finding("a time was written that is not the one of the map: " +
+                std::to_string(own[i].time()) + " became " + std::to_string(moved[i].time()) +
+                ", not " + std::to_string(maps[c](static_cast<std::uint64_t>(own[i].time()))));
       }
     }
   }
