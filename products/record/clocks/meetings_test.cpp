@@ -284,7 +284,7 @@ TEST(Meetings, a_session_of_all_makes_invitations_needless) {
 /// Programs at random: every run ends, and is sound.
 TEST(Meetings, end_whatever_the_processes_do) {
   std::uint64_t sessions = 0;
-  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     SCOPED_TRACE(seed);
     Machine machine(2 + static_cast<int>(seed % 5), seed % 3 == 0 ? 1 : 0.03, seed);
     machine.run([&](int rank) {

@@ -292,9 +292,12 @@ Result<formats::EventTimes> Run::event_times() const {
     formats::FileFingerprint& fingerprint = times.files.emplace_back();
     for (const Span& span : spans.all) {
       fingerprint.add(hash_of(spans, span));
-      std::vector<formats::EventTime>& own = times.of_clock[known_.hosts[position]];
-      own.emplace_back(span.begin, called[position]);
-      own.emplace_back(span.end, called[position]);
+      const std::uint32_t own = known_.hosts[position];
+      // A span may end in another part of time than it begins in.
+      const std::uint32_t first = host_of(spans, span.clock, span.begin);
+      const std::uint32_t last = host_of(spans, span.clock, span.end);
+      times.of_clock[own].emplace_back(span.begin, called[position]);
+      times.of_clock[last == first ? own : last].emplace_back(span.end, called[position]);
       ++position;
     }
   }
