@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "base/try.hpp"
 #include "clocks/curves.hpp"
@@ -91,42 +90,44 @@ std::vector<double> errors_at_sessions(const Points& points, const Line* line) {
   return errors;
 }
 
-/// How wrong the rate of a spline may be at each session, by the errors of the sessions alone.
-std::vector<double> rate_errors(const Points& points, const std::vector<double>& at_sessions) {
+/// How wrong the rate of a curve may be at each session, by the errors of the sessions alone.
+std::vector<double> rate_errors(const Points& points, const std::vector<double>& at_sessions,
+                                Method method) {
   std::vector<double> slopes;
   for (std::size_t i = 0; i + 1 < points.size(); ++i) {
     slopes.push_back((at_sessions[i] + at_sessions[i + 1]) /
                      static_cast<double>(points[i + 1].local - points[i].local));
   }
-  // The parabola at an end counts the nearest slope at most twice and the other once.
-  std::vector<double> rates{2 * slopes[0] + slopes[1]};
+  std::vector<double> rates{slopes.front()};
   for (std::size_t k = 1; k < slopes.size(); ++k) {
     rates.push_back(std::max(slopes[k - 1], slopes[k]));
   }
-  rates.push_back(2 * slopes.back() + slopes[slopes.size() - 2]);
+  rates.push_back(slopes.back());
+  if (method == Method::spline && slopes.size() > 1) {
+    // The parabola at an end counts the nearest slope at most twice and the other once.
+    rates.front() = 2 * slopes[0] + slopes[1];
+    rates.back() = 2 * slopes.back() + slopes[slopes.size() - 2];
+  }
   return rates;
 }
 
-/// Largest error between sessions; empty if it is unknown. It is a prediction, not a proof: at
-/// sessions it is certain, between them it adds the wander, which is the largest distance of any
-/// session from the curve through the others, over a gap twice as wide. It fails if a clock wanders
-/// in the same way between all of its sessions.
-std::optional<double> predicted_error(const Points& points, const std::vector<double>& at_sessions,
-                                      Method method, double wander, double map_error) {
+ErrorEstimate error_of(const Points& points, const std::vector<double>& at_sessions, Method method,
+                       double wander, double map_error) {
   constexpr double k_largest_hermite = 4.0 / 27;  // of x (1 - x)^2
-  if (at_sessions.empty() || points.size() < k_sessions_for_an_estimate) return std::nullopt;
-  const std::vector<double> rates =
-      method == Method::spline ? rate_errors(points, at_sessions) : std::vector<double>();
-  double largest = 0;
+  if (at_sessions.empty() || points.size() < k_sessions_for_an_estimate) return {};
+  const std::vector<double> rates = rate_errors(points, at_sessions, method);
+  std::vector<std::uint64_t> times{points.front().local};
+  std::vector<double> inside;
   for (std::size_t i = 0; i + 1 < points.size(); ++i) {
     double error = std::max(at_sessions[i], at_sessions[i + 1]) + wander + map_error;
-    if (!rates.empty()) {  // a cubic exaggerates errors by its derivatives
+    if (method == Method::spline) {  // a cubic exaggerates errors by its derivatives
       error += k_largest_hermite * static_cast<double>(points[i + 1].local - points[i].local) *
                (rates[i] + rates[i + 1]);
     }
-    largest = std::max(largest, error);
+    inside.push_back(error);
+    times.push_back(points[i + 1].local);
   }
-  return largest;
+  return {std::move(times), std::move(inside), rates.front(), rates.back(), wander};
 }
 
 /// Largest allowed distance of the straight pieces of a map from a spline, ticks. Pieces finer than
@@ -150,9 +151,12 @@ std::uint64_t kept_samples(const Sessions& clock) {
 
 /// The global clock itself: nothing to estimate, nothing wrong.
 Estimate reference_estimate(const Sessions& clock, ClockMap map) {
-  Estimate result{std::move(map), {}};
+  Estimate result{std::move(map), {}, {}};
   result.quality.sessions = clock.sessions.size();
   result.quality.interval_bound_ticks = result.quality.predicted_bound_ticks = 0;
+  const std::uint64_t first = clock.sessions.front().record.time;
+  const std::uint64_t last = clock.sessions.back().record.time;
+  result.error = ErrorEstimate({first, std::max(last, first + 1)}, {0}, 0, 0, 0);
   return result;
 }
 
@@ -164,17 +168,13 @@ ClockMap constant_offset(const SessionPoint& point) {
 }
 
 /// A clock that was measured once: its offset is known there, its rate is assumed.
-Estimate single_estimate(const SessionPoint& point, const Estimate& checked,
-                         const RateOfSingles& assumed) {
-  Estimate result{constant_offset(point), checked.quality};
-  result.quality.interval_bound_ticks = point.half_width;
-  if (!point.half_width || !assumed.events) return result;
-  const auto [first, last] = *assumed.events;
-  const std::uint64_t begin = result.map.knots().front().local, end = begin + 1;
-  const std::uint64_t away =
-      std::max(first < begin ? begin - first : 0, last > end ? last - end : 0);
+Estimate single_estimate(const SessionPoint& point, const Estimate& checked, double rate) {
+  Estimate result{constant_offset(point), checked.quality, {}};
+  if (!point.half_width) return result;
   const double error = *point.half_width + 1;  // rounding
-  result.quality.predicted_bound_ticks = error + assumed.rate * static_cast<double>(away);
+  result.quality.interval_bound_ticks = point.half_width;
+  const auto& knots = result.map.knots();
+  result.error = ErrorEstimate({knots.front().local, knots.back().local}, {error}, rate, rate, 0);
   return result;
 }
 
@@ -190,7 +190,7 @@ Points without_disturbed(const Sessions& clock, const Points& points) {
 }  // namespace
 
 Result<Estimate> estimate(const Sessions& clock, Method method, Condensing rule,
-                          const RateOfSingles& assumed) {
+                          double unmeasured_rate) {
   const bool from_records = method == Method::linear;
   Estimate result;
   result.quality.sessions = clock.sessions.size();
@@ -202,7 +202,7 @@ Result<Estimate> estimate(const Sessions& clock, Method method, Condensing rule,
   if (clock.reference) return reference_estimate(clock, std::move(result.map));
   Points points = from_records ? records : condense(clock, rule);
   TRY_ASSIGN(const ClockMap through_points, ClockMap::from_knots(knots_of(points)));
-  if (points.size() == 1) return single_estimate(points.front(), result, assumed);
+  if (points.size() == 1) return single_estimate(points.front(), result, unmeasured_rate);
   if (method == Method::spline) {
     points = without_disturbed(clock, points);
     result.quality.disturbed = records.size() - points.size();
@@ -236,6 +236,7 @@ Result<Estimate> estimate(const Sessions& clock, Method method, Condensing rule,
     wander = std::max(wander, std::abs(left_out(points, method, k)));
   }
   const std::vector<double> at_sessions = errors_at_sessions(points, line ? &*line : nullptr);
+  result.error = error_of(points, at_sessions, method, wander, map_error);
 
   result.quality.slope_ppm = (line ? *line : session_line).slope() * 1e6;
   result.quality.residual_rms_ticks = residuals.rms();
@@ -245,8 +246,7 @@ Result<Estimate> estimate(const Sessions& clock, Method method, Condensing rule,
   if (!at_sessions.empty()) {
     result.quality.interval_bound_ticks = *std::max_element(at_sessions.begin(), at_sessions.end());
   }
-  result.quality.predicted_bound_ticks =
-      predicted_error(points, at_sessions, method, wander, map_error);
+  result.quality.predicted_bound_ticks = result.error.worst();
   return result;
 }
 

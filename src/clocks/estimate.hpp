@@ -3,12 +3,11 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 
-#include <entrain/align.hpp>
 #include <entrain/clock_map.hpp>
 #include <entrain/report.hpp>
 
+#include "clocks/error_estimate.hpp"
 #include "clocks/sessions.hpp"
 
 namespace entrain::clocks {
@@ -21,12 +20,7 @@ inline constexpr std::size_t k_methods = 3;
 struct Estimate {
   ClockMap map;
   ClockQuality quality;  ///< `location` is left to the caller
-};
-
-/// Assumptions about the errors of a clock that was measured once.
-struct RateOfSingles {
-  double rate = 0;                     ///< growth of errors, ticks per tick of distance
-  std::optional<StampRange> events{};  ///< first and last event; empty: there is none
+  ErrorEstimate error;
 };
 
 /// Turns sessions into a clock map.
@@ -45,11 +39,12 @@ struct RateOfSingles {
 ///
 /// All go on straight before the first and after the last session: `linear` and `regression` along
 /// their outermost segment, `spline` with its derivative there. A single session gives a constant
-/// offset (an OTF2 reader ignores it); its error grows as is `assumed`. Without sessions the map is
-/// the identity. Pure, deterministic. Errors: ErrorKind::input for sessions out of order, offsets
-/// out of range, and a map that would make time run backward; without the name of the location.
+/// offset (an OTF2 reader ignores it); its error grows by `unmeasured_rate` ticks per tick of
+/// distance. Without sessions the map is the identity. Pure, deterministic. Errors:
+/// ErrorKind::input for sessions out of order, offsets out of range, and a map that would make time
+/// run backward; without the name of the location.
 [[nodiscard]] Result<Estimate> estimate(const Sessions& clock, Method method, Condensing rule,
-                                        const RateOfSingles& assumed = {});
+                                        double unmeasured_rate = 0);
 
 /// How well each method predicts sessions that were left out: the sum of their distances from the
 /// map through the others. Rounded to ticks, so that sums over clocks do not depend on their order.

@@ -76,27 +76,23 @@ TEST(Estimate, sessions_whose_kept_exchanges_share_a_time_are_refused) {
 TEST(Estimate, without_sessions_a_clock_stays_as_it_is) {
   for (const Method method : k_all) {
     EXPECT_EQ(estimated(of_records({}), method).map(17), 17);
-    EXPECT_FALSE(estimated(of_records({}), method).quality.predicted_bound_ticks);
+    EXPECT_FALSE(estimated(of_records({}), method).error.known());
   }
 }
 
 TEST(Estimate, a_single_session_is_a_constant_offset) {
   for (const Method method : k_all) {
-    const auto with = [&](double half_width, StampRange events) {
-      return estimate(of_records({{1'000, 500, half_width}}), method, Condensing::shortest,
-                      {.rate = 1e-3, .events = events})
-          .value();
-    };
-    const Estimate result = with(20, {1'000, 101'001});
+    const auto result =
+        estimate(of_records({{1'000, 500, 20}}), method, Condensing::shortest, 1e-3).value();
     EXPECT_EQ(result.map(0), 500);
     EXPECT_EQ(result.map(1'000'000), 1'000'500);
     EXPECT_EQ(result.quality.sessions, 1u);
     EXPECT_EQ(result.quality.interval_bound_ticks, 20);
     // A tick of rounding, and what the rate may have added since.
-    EXPECT_NEAR(*result.quality.predicted_bound_ticks, 121, 1e-9);
-    EXPECT_NEAR(*with(20, {1'000, 1'000}).quality.predicted_bound_ticks, 21, 1e-9);
-    EXPECT_NEAR(*with(20, {0, 1'500}).quality.predicted_bound_ticks, 22, 1e-9);
-    EXPECT_FALSE(with(0, {0, 1'500}).quality.predicted_bound_ticks);
+    EXPECT_NEAR(*result.error.at(1'000), 21, 1e-9);
+    EXPECT_NEAR(*result.error.at(101'001), 121, 1e-9);
+    EXPECT_NEAR(*result.error.at(0), 22, 1e-9);
+    EXPECT_FALSE(estimated(of_records({{1'000, 500, 0}}), method).error.known());
   }
 }
 
@@ -139,8 +135,18 @@ TEST(Estimate, the_global_clock_is_exact) {
   for (const Method method : k_all) {
     const Estimate result = estimated(clock, method);
     EXPECT_TRUE(result.map.is_identity());
-    EXPECT_EQ(result.quality.predicted_bound_ticks, 0);
+    EXPECT_EQ(result.error.at(250), 0);
+    EXPECT_EQ(result.error.at(10'000), 0);
   }
+}
+
+TEST(Estimate, errors_grow_outside) {
+  const Estimate result = estimated(
+      of_records({{1'000, 0, 5}, {2'000, 3, 5}, {3'000, -3, 5}, {4'000, 2, 5}}), Method::spline);
+  EXPECT_LT(*result.error.at(4'000), *result.error.at(4'500));
+  EXPECT_LT(*result.error.at(4'500), *result.error.at(6'000));
+  EXPECT_LT(*result.error.at(1'000), *result.error.at(500));
+  EXPECT_LE(*result.error.at(2'500), *result.quality.predicted_bound_ticks);
 }
 
 TEST(Estimate, refuses_what_makes_time_run_backward) {

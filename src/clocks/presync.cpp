@@ -43,6 +43,7 @@ class Presynchroniser {
     }
     if (method_ == Method::spline && all_sessions()) result_.provenance += " spline=all";
     result_.maps.resize(trace_.locations.size());
+    if (options_.report) result_.errors.resize(trace_.locations.size());
     TRY(processes_.agree(make_maps()));
     avoid_negative_times(share_, result_.maps);
     if (options_.report) {
@@ -214,18 +215,26 @@ class Presynchroniser {
     const std::size_t records = location(l).clock_offsets.size();
     const bool exact = method_ == Method::linear && !options_.report && records != 1;
     if (options_.as_reader || exact || (corrected_ && records < 2)) return make_as_reader(l);
-    RateOfSingles assumed{.rate = prior_.mean()};
-    if (location(l).event_count > 0) assumed.events = {location(l).first, location(l).last};
-    TRY_ASSIGN(Estimate estimate, estimate(sessions_of(l), method_, options_.condensing, assumed));
+    TRY_ASSIGN(Estimate estimate,
+               estimate(sessions_of(l), method_, options_.condensing, prior_.mean()));
     result_.maps[l] = std::move(estimate.map);
     if (method_ != Method::linear) {
       TRY_ASSIGN(result_.maps[l], straight_in_flushes(result_.maps[l], location(l)));
     }
     if (options_.report && estimate.quality.sessions >= 1) {
+      if (estimate.quality.sessions == 1) predict_by_prior(l, estimate);
+      result_.errors[l] = std::move(estimate.error);
       estimate.quality.location = trace_.definitions.locations[l].id;
       qualities_.push_back({l, estimate.quality});
     }
     return {};
+  }
+
+  /// The largest error over the run of a clock that was measured once.
+  void predict_by_prior(LocationIndex l, Estimate& estimate) const {
+    if (location(l).event_count == 0 || !estimate.error.known()) return;
+    estimate.quality.predicted_bound_ticks =
+        std::max(*estimate.error.at(location(l).first), *estimate.error.at(location(l).last));
   }
 
   /// Makes the map only, without its quality: a corrected archive may have a record per event.

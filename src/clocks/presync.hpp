@@ -11,6 +11,7 @@
 #include <entrain/report.hpp>
 
 #include "base/team.hpp"
+#include "clocks/error_estimate.hpp"
 #include "clocks/samples.hpp"
 #include "trace/share.hpp"
 
@@ -23,6 +24,8 @@ struct Presynchronised {
   std::string provenance;  ///< the method with its options, for an archive's properties
   /// The quality of the maps, and warnings; only if asked for, and at rank 0 only.
   ClockEstimation clocks;
+  /// An estimate per location, only if asked for; unknown for those of other processes.
+  std::vector<ErrorEstimate> errors;
 };
 
 /// Options of presynchronise(). A method alone asks for no report.
@@ -49,7 +52,7 @@ struct PresyncOptions {
   bool records_added = false;  ///< those of the trace count beside measured_apart
   SplineSessions spline = SplineSessions::undisturbed;
   ClockPriorOption clock_prior;
-  bool report = false;  ///< fill Presynchronised::clocks
+  bool report = false;  ///< fill Presynchronised::clocks and ::errors
   bool as_reader = false;
   /// The exchanges of the sessions, in place of the recorder's file; null: the file counts.
   const std::map<LocationIndex, LocationSamples>* exchanges = nullptr;

@@ -11,7 +11,6 @@
 #include <cmath>
 #include <iostream>
 #include <numbers>
-#include <optional>
 #include <random>
 #include <tuple>
 
@@ -110,13 +109,13 @@ Errors errors_of(const Simulated& clock, const Estimate& estimate) {
   const double last = std::floor((clock.span() / k_second - 1) / clock.session_every_s) *
                           clock.session_every_s * k_second +
                       k_second;
-  const std::optional<double> bound = estimate.quality.predicted_bound_ticks;
   for (double x = 0; x <= clock.span() + 3 * k_second; x += 0.037 * k_second) {
     const std::uint64_t local = clock.shown(x);
     const auto truth = static_cast<std::int64_t>(k_epoch) + std::llrint(x);
     const double error = std::abs(static_cast<double>(estimate.map(local) - truth));
+    const auto bound = estimate.error.at(local);
+    if (bound && error > *bound) ++result.beyond;
     if (x < k_second || x > last) continue;
-    if (error > bound.value_or(error)) ++result.beyond;
     all.push_back(error);
     result.rms += error * error;
   }

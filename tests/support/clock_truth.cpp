@@ -19,12 +19,13 @@ class Collector {
  public:
   explicit Collector(double us_per_tick) : us_per_tick_(us_per_tick) {}
 
-  void add(double error_ticks, const std::optional<double>& bound) {
+  void add(double error_ticks, const std::optional<double>& bound, bool inside) {
     const double error = std::abs(error_ticks) * us_per_tick_;
     if (bound) {
       ++result_.bounded;
       if (error > *bound * us_per_tick_) ++result_.beyond;
     }
+    if (!inside) return;
     errors_.push_back(error);
     squares_ += error * error;
     if (!bound) all_bounded_ = false;
@@ -49,13 +50,6 @@ class Collector {
   bool all_bounded_ = true;
   ClockErrors result_;
 };
-
-/// The largest error that is predicted between the sessions of a location, ticks.
-std::optional<double> bound_of(const clocks::Presynchronised& presync, std::uint64_t id) {
-  const auto& all = presync.clocks.clocks;
-  const auto found = std::ranges::find(all, id, &ClockQuality::location);
-  return found == all.end() ? std::nullopt : found->predicted_bound_ticks;
-}
 
 }  // namespace
 
@@ -87,13 +81,12 @@ Result<ClockErrors> clock_errors(const std::filesystem::path& trace,
                                                 loaded.trace.path, real.trace.path));
     }
     const auto& records = loaded.trace.locations[l].clock_offsets;
-    if (records.size() < 2) continue;
-    const std::optional<double> bound = bound_of(presync, loaded.trace.definitions.locations[l].id);
     for (std::size_t i = 0; i < events.stamps.size(); ++i) {
       const std::uint64_t stamp = events.stamps[i];
-      if (stamp < records.front().time || stamp > records.back().time) continue;
+      const bool inside =
+          records.size() >= 2 && stamp >= records.front().time && stamp <= records.back().time;
       const auto error = presync.maps[l](stamp) - static_cast<std::int64_t>(true_events.stamps[i]);
-      collector.add(static_cast<double>(error), bound);
+      collector.add(static_cast<double>(error), presync.errors[l].at(stamp), inside);
     }
   }
   ClockErrors errors = collector.take();

@@ -18,8 +18,8 @@ struct ClockErrors {
   double rms_us = 0, p99_us = 0, max_us = 0;
   /// Largest bound stated inside; empty if any clock has none.
   std::optional<double> bound_us;
-  std::uint64_t bounded = 0;  ///< of these events: those of a location with a bound
-  std::uint64_t beyond = 0;   ///< of these: with an error larger than that bound
+  std::uint64_t bounded = 0;  ///< events with a bound, those outside of the sessions as well
+  std::uint64_t beyond = 0;   ///< of these: with an error larger than the bound stated there
 };
 
 struct ClockErrorOptions {
