@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -55,18 +55,16 @@ template <class File>
 Result<std::vector<File>> chosen_parts(std::span<const File> known,
                                        std::span<const std::filesystem::path> files,
                                        std::span<const std::filesystem::path> left_out) {
-  std::vector<File> chosen;
-  const auto find = [&](const std::filesystem::path& path) {
-    return std::ranges::find_if(
-        known, [&](const File& file) { return file.path.filename() == path.filename(); });
-  };
+  std::map<std::filesystem::path, const File*> by_name;
+  for (const File& file : known) by_name.emplace(file.path.filename(), &file);
   for (const std::filesystem::path& path : left_out) {
-    if (find(path) != known.end()) return has_changed(path, true);
+    if (by_name.contains(path.filename())) return has_changed(path, true);
   }
+  std::vector<File> chosen;
   for (const std::filesystem::path& path : files) {
-    const auto at = find(path);
-    if (at == known.end()) return unknown_part(path);
-    chosen.push_back(*at);
+    const auto at = by_name.find(path.filename());
+    if (at == by_name.end()) return unknown_part(path);
+    chosen.push_back(*at->second);
     chosen.back().path = path;
     chosen.back().was_summarised = true;
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -463,12 +464,11 @@ Result<Documents> documents_of(const Paths& paths, const ReadOptions& how) {
   } else {
     TRY_ASSIGN(Documents documents, documents_in(std::move(files), paths, std::move(notes), how));
     documents.is_one_file = is_one_file(paths);
+    const std::set<fs::path> chosen(documents.files.begin(), documents.files.end());
     for (const fs::path& path : paths) {
       std::error_code error;
       for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
-        if (std::ranges::count(documents.files, it->path()) == 0) {
-          documents.left_out.push_back(it->path());
-        }
+        if (!chosen.contains(it->path())) documents.left_out.push_back(it->path());
       }
     }
     if (documents.kind != DocumentKind::paraver) return documents;
