@@ -154,7 +154,7 @@ std::vector<Bound> with_late_ends(RandomStream& random, std::int64_t most_late) 
 }
 
 TEST(LikelyClock, no_clock_costs_less_than_what_is_called_least) {
-  int certain = 0, wrong = 0;
+  int certain = 0, wrong = 0, right = 0;
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
     RandomStream random(seed, 2);
     std::vector<Bound> bounds = with_late_ends(random, seed % 2 == 0 ? 5'000'000 : 300'000);
@@ -166,6 +166,13 @@ TEST(LikelyClock, no_clock_costs_less_than_what_is_called_least) {
     wrong += least >= ClockPrices::wrong && seed % 4 == 3 ? 1 : 0;
     certain += ClockFinder().is_cheapest(least, bounds) ? 1 : 0;
     EXPECT_FALSE(ClockFinder().is_cheapest(least + 1, bounds)) << seed;
+    std::int32_t broken = 0;  // by the right clock
+    for (const Bound& bound : bounds) broken += holds(bound, 0) ? 0 : bound.price;
+    if (ClockFinder().is_cheapest(broken, bounds)) {
+      EXPECT_EQ(least, broken) << seed;
+      EXPECT_THAT(ClockFinder().find(bounds).offsets, Each(0)) << seed;
+      ++right;
+    }
     for (int i = 0; i < 3; ++i) {
       const auto most = static_cast<std::int32_t>(random.below(100));
       if (least < most) {
@@ -176,6 +183,7 @@ TEST(LikelyClock, no_clock_costs_less_than_what_is_called_least) {
     }
   }
   EXPECT_GT(certain, 400);
+  EXPECT_GT(right, 250);
   EXPECT_GT(wrong, 200);
 }
 
