@@ -44,8 +44,8 @@ void add_archive(OptionSet& set, std::vector<std::string>& target) {
       "ARCHIVE", target,
       fmt::format("The trace, which is never changed: {}. Several files or archives of one run "
                   "are one trace: name their folder, or one after the other. Files may be packed "
-                  "(.gz, .zst); - is standard input, for all but OTF2 and CTF, "
-                  "and Paraver where clocks are corrected.",
+                  "(.gz, .zst); - is standard input, for all but OTF2, "
+                  "CTF, and Paraver where clocks are corrected.",
                   k_trace_kinds));
 }
 

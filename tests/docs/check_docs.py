@@ -39,8 +39,8 @@ DOCUMENTS = [
     "products/sim/ARCHITECTURE.md",
 ]
 RUNNABLE = ["README.md", "docs/manual/align.md", "docs/manual/bounds.md", "docs/manual/correct.md",
-            "docs/manual/engines.md", "docs/manual/export.md", "docs/manual/merge.md", "docs/manual/net.md", "docs/manual/paraver.md",
-            "docs/manual/services.md",
+            "docs/manual/engines.md", "docs/manual/export.md", "docs/manual/merge.md",
+            "docs/manual/net.md", "docs/manual/paraver.md", "docs/manual/services.md",
             "docs/manual/stragglers.md", "docs/manual/training.md",
             "docs/manual/vampir-scalasca.md"]
 
