@@ -27,7 +27,8 @@ constexpr std::int64_t k_us = 1000, k_ms = 1'000'000;
 /// once more.
 class Talk {
  public:
-  explicit Talk(std::int64_t step, std::int64_t second = 0) : step_(step), second_(second) {
+  explicit Talk(std::int64_t step, std::int64_t second = 0, std::int64_t second_at = 550 * k_ms)
+      : step_(step), second_(second), second_at_(second_at) {
     for (const char* name : {"a", "b", "c", "d"}) clocks_.clocks.push_back({.name = name});
     for (std::uint32_t n = 0; n < 600; ++n) {
       const std::uint32_t from = n % 4, to = (from + 1 + n / 4 % 3) % 4;
@@ -50,7 +51,7 @@ class Talk {
     std::int64_t worst = 0;
     for (std::int64_t time = 110 * k_ms; time < 690 * k_ms; time += 10 * k_ms) {
       if (std::abs(time - 400 * k_ms) < 15 * k_ms) continue;
-      if (second_ != 0 && std::abs(time - 550 * k_ms) < 15 * k_ms) continue;
+      if (second_ != 0 && std::abs(time - second_at_) < 15 * k_ms) continue;
       const auto at = [&](std::uint32_t c) { return aligned.maps[c](shown(c, time)); };
       worst = std::max(worst, std::abs(at(clock) - at(0)));
     }
@@ -60,11 +61,11 @@ class Talk {
  private:
   [[nodiscard]] std::uint64_t shown(std::uint32_t clock, std::int64_t time) const {
     const std::int64_t step = clock == 3 && time >= 400 * k_ms ? step_ : 0;
-    const std::int64_t second = clock == 3 && time >= 550 * k_ms ? second_ : 0;
+    const std::int64_t second = clock == 3 && time >= second_at_ ? second_ : 0;
     return static_cast<std::uint64_t>(time + clock * 7 * k_ms + step + second);
   }
 
-  std::int64_t step_, second_;
+  std::int64_t step_, second_, second_at_;
   Clocks clocks_;
   EdgeList list_;
 };
@@ -89,6 +90,19 @@ TEST(AlignExplained, a_timer_may_be_set_twice) {
   ASSERT_TRUE(steps[0].time_ticks && steps[1].time_ticks);
   EXPECT_LT(*steps[0].time_ticks + 100 * k_ms, *steps[1].time_ticks);
   for (const std::uint32_t clock : {1U, 2U, 3U}) EXPECT_LT(talk.error(aligned, clock), 30 * k_us);
+}
+
+/// As one step over both it would be longer than any gap between stamps.
+TEST(AlignExplained, a_timer_may_be_set_forward_twice_within_milliseconds) {
+  for (std::int64_t apart = 1; apart <= 20; ++apart) {
+    const Talk talk(6 * k_ms, 4 * k_ms, (400 + apart) * k_ms);
+    const Alignment aligned = talk.align();
+    EXPECT_EQ(aligned.report.after.violations, 0) << apart;
+    EXPECT_FALSE(aligned.report.before.explanations.empty()) << apart;
+    for (const std::uint32_t clock : {1U, 2U, 3U}) {
+      EXPECT_LT(talk.error(aligned, clock), 30 * k_us) << apart;
+    }
+  }
 }
 
 /// Nothing is sent to b for a while around its step: only how long its own messages take tells

@@ -74,7 +74,7 @@ Result<void> TimelineExplainer::explain() {
                                         {.rate_ppb = assumed_rates().rate_ppb,
                                          .trust = {.edges = records_.edges,
                                                    .instances = records_.instances,
-                                                   .is_ordered = !given_,
+                                                   .are_timers = !given_,
                                                    .is_weak_guessed = !given_,
                                                    .may_be_exchanged = given_.has_value(),
                                                    .is_limit_given = assumed_rates().is_given},

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace entrain::explain {
@@ -17,54 +19,80 @@ using difference::System;
 
 /// Most searches for further cycles before a new explanation is tried, and most cycles.
 constexpr std::size_t k_searches_at_once = 32, k_most_cycles = 8192;
+constexpr std::size_t k_most_gaps = 4;  ///< in which steps break a cycle together
+/// Ticks, 13 days of nanoseconds: so many of k_most_cycles sum up without overflow. Gaps lose no
+/// more.
+constexpr Int128 k_most_need = Int128{1} << 50;
 constexpr std::uint32_t k_order = 0xFFFFFFFF;  ///< number of a constraint that no run has
 
 /// Stamps between which a cycle goes along a clock.
 struct Range {
   Step step;
-  /// Shortest gap in which a step breaks the cycle, ticks: 0, unless the clock must lose time
-  /// there, and cannot lose more than there is.
-  std::int64_t least_gap = 0;
+  /// True if a step in any gap breaks the cycle. Else the clock must lose time there, and a step
+  /// loses no more than its gap.
+  bool is_free = false;
+  std::vector<Step> gaps;  ///< if it is not free: the longest ones, in which steps may lose enough
 };
 
 /// A negative cycle.
 struct Cycle {
   std::vector<Range> ranges;
   std::vector<std::uint32_t> numbers;  ///< constraints that it has, increasing
+  std::int64_t need = 1;               ///< ticks that steps must lose together to break it
 };
 
-/// Something that breaks cycles.
+/// Something that breaks cycles, alone or with others.
 struct Candidate {
-  double price = 0;                   ///< bits, above 0
-  std::vector<std::uint32_t> cycles;  ///< those that it breaks, increasing
+  struct Part {
+    std::uint32_t cycle = 0;
+    std::int64_t lost = 0;  ///< ticks of the need of the cycle
+  };
+  double price = 0;         ///< bits, above 0
+  std::vector<Part> parts;  ///< in increasing order of cycles
 };
 
 /// Cycles that branches may break, together, once an explanation is known.
-constexpr std::size_t k_most_broken = std::size_t{1} << 22;
+constexpr std::size_t k_most_broken = std::size_t{1} << 24;
 constexpr double k_rounding = 1e-9;  ///< rounding of sums of prices, bits
 
-/// The cheapest candidates that together break all cycles. Branch and bound: the first cycle that
-/// is left is broken in every way, first by what breaks most for its price. Exact as long as that
-/// takes no more than k_most_broken.
+/// The cheapest candidates that together break all cycles. Branch and bound: to the first cycle
+/// that is left every candidate is added in turn, first what breaks most for its price; the next
+/// ones do without it. Exact as long as that takes no more than k_most_broken.
 class Cover {
+  struct Breaker {
+    std::uint32_t candidate = 0;
+    std::int64_t lost = 0;  ///< as Candidate::Part::lost
+  };
+
  public:
-  Cover(std::span<const Candidate> candidates, std::size_t cycles)
-      : candidates_(candidates), breakers_(cycles), times_(cycles, 0) {
+  Cover(std::span<const Candidate> candidates, std::span<const Cycle> cycles)
+      : candidates_(candidates),
+        unpaid_(candidates.size()),
+        breakers_(cycles.size()),
+        is_used_(candidates.size()) {
+    for (const Cycle& cycle : cycles) needs_.push_back(cycle.need);
     const auto gain = [&](std::uint32_t c) {
-      return static_cast<double>(candidates[c].cycles.size()) / candidates[c].price;
+      return static_cast<double>(candidates[c].parts.size()) / candidates[c].price;
     };
     for (std::uint32_t c = 0; c < candidates.size(); ++c) {
-      for (const std::uint32_t cycle : candidates[c].cycles) breakers_[cycle].push_back(c);
+      for (const Candidate::Part& part : candidates[c].parts) {
+        breakers_[part.cycle].push_back({c, part.lost});
+      }
     }
-    for (std::vector<std::uint32_t>& own : breakers_) {
-      std::stable_sort(own.begin(), own.end(),
-                       [&](std::uint32_t a, std::uint32_t b) { return gain(a) > gain(b); });
+    for (std::vector<Breaker>& own : breakers_) {
+      std::stable_sort(own.begin(), own.end(), [&](const Breaker& a, const Breaker& b) {
+        return gain(a.candidate) > gain(b.candidate);
+      });
     }
   }
 
   /// Positions of the candidates, increasing; none if nothing breaks some cycle.
   std::vector<std::uint32_t> run() {
-    if (std::ranges::any_of(breakers_, [](const auto& own) { return own.empty(); })) return {};
+    std::vector<std::int64_t> most(needs_.size(), 0);
+    for (const Candidate& candidate : candidates_) {
+      for (const Candidate::Part& part : candidate.parts) most[part.cycle] += part.lost;
+    }
+    if (!std::ranges::equal(needs_, most, std::ranges::less_equal())) return {};
     branch(0);
     std::sort(best_.begin(), best_.end());
     return std::move(best_);
@@ -73,28 +101,64 @@ class Cover {
  private:
   void branch(std::size_t from) {
     if (price_ >= least_ - k_rounding || (broken_ > k_most_broken && !best_.empty())) return;
-    while (from < times_.size() && times_[from] > 0) ++from;
-    if (from == times_.size()) {
+    while (from < needs_.size() && needs_[from] <= 0) ++from;
+    if (from == needs_.size()) {
       best_ = chosen_;
       least_ = price_;
       return;
     }
-    for (const std::uint32_t c : breakers_[from]) {
+    if (price_ + least_of_rest(from) >= least_ - k_rounding) return;
+    const std::size_t before = used_.size();
+    for (const auto& [c, lost] : breakers_[from]) {
+      if (is_used_[c]) continue;
+      is_used_[c] = true;
+      used_.push_back(c);
       chosen_.push_back(c);
       price_ += candidates_[c].price;
-      broken_ += candidates_[c].cycles.size();
-      for (const std::uint32_t cycle : candidates_[c].cycles) ++times_[cycle];
-      branch(from + 1);
-      for (const std::uint32_t cycle : candidates_[c].cycles) --times_[cycle];
+      broken_ += candidates_[c].parts.size();
+      for (const Candidate::Part& part : candidates_[c].parts) needs_[part.cycle] -= part.lost;
+      branch(from);
+      for (const Candidate::Part& part : candidates_[c].parts) needs_[part.cycle] += part.lost;
       price_ -= candidates_[c].price;
       chosen_.pop_back();
     }
+    for (; used_.size() > before; used_.pop_back()) is_used_[used_.back()] = false;
+  }
+
+  /// What breaks the cycles that are left, from one on, costs no less: the value of a dual solution
+  /// of the linear relaxation. Each cycle in turn is paid as much as no candidate that breaks it is
+  /// overpaid by (dual ascent).
+  [[nodiscard]] double least_of_rest(std::size_t from) {
+    for (std::uint32_t c = 0; c < candidates_.size(); ++c) unpaid_[c] = candidates_[c].price;
+    double paid = 0;
+    for (std::size_t cycle = from; cycle < needs_.size(); ++cycle) {
+      if (needs_[cycle] <= 0) continue;
+      double most = std::numeric_limits<double>::max();
+      for (const Breaker& breaker : breakers_[cycle]) {
+        if (is_used_[breaker.candidate]) continue;
+        most = std::min(most, unpaid_[breaker.candidate] / share(breaker, cycle));
+      }
+      if (most == std::numeric_limits<double>::max()) return most;
+      for (const Breaker& breaker : breakers_[cycle]) {
+        unpaid_[breaker.candidate] -= most * share(breaker, cycle);
+      }
+      broken_ += breakers_[cycle].size();
+      paid += most;
+      if (price_ + paid >= least_) break;
+    }
+    return paid;
+  }
+  /// The part of what a cycle still needs that a candidate loses.
+  [[nodiscard]] double share(const Breaker& breaker, std::size_t cycle) const {
+    return std::min(static_cast<double>(breaker.lost) / static_cast<double>(needs_[cycle]), 1.0);
   }
 
   std::span<const Candidate> candidates_;
-  std::vector<std::vector<std::uint32_t>> breakers_;  ///< candidates of each cycle
-  std::vector<std::uint32_t> times_;                  ///< how often each cycle is broken
-  std::vector<std::uint32_t> chosen_, best_;
+  std::vector<double> unpaid_;                  ///< prices of candidates that no cycle has paid yet
+  std::vector<std::vector<Breaker>> breakers_;  ///< candidates of each cycle
+  std::vector<std::int64_t> needs_;             ///< what is left of that of each cycle
+  std::vector<char> is_used_;                   ///< chosen, or done without
+  std::vector<std::uint32_t> used_, chosen_, best_;
   double price_ = 0, least_ = std::numeric_limits<double>::max();  ///< those of `chosen_`, `best_`
   std::size_t broken_ = 0;
 };
@@ -115,7 +179,7 @@ class Explainer {
         whole_(constraints),
         without_ends_(constraints),
         rates_{Rates{Prices::rate, Prices::fastest_ppb},
-               Rates{trust.is_ordered ? Prices::any_rate_of_timers : Prices::any_rate,
+               Rates{trust.are_timers ? Prices::any_rate_of_timers : Prices::any_rate,
                      Prices::any_ppb}} {
     std::vector<std::uint32_t> ends;
     for (std::uint32_t i = 0; i < constraints.instances.size(); ++i) {
@@ -201,6 +265,9 @@ class Explainer {
   void add(const difference::Certificate& certificate, const System& system) {
     using Kind = difference::Certificate::Kind;
     Cycle cycle;
+    const Int128 gain = k_billion - constraints_.clocks.front().rate.upper_ppb;  // per lost tick
+    cycle.need =
+        static_cast<std::int64_t>(std::min(ceil_div(-certificate.length, gain), k_most_need));
     RangesOfClocks of_clock;
     for (const difference::Certificate::Step& step : certificate.steps) {
       if (step.kind != Kind::rate) {
@@ -209,7 +276,10 @@ class Explainer {
         if (number_of_[number] != k_order) cycle.numbers.push_back(number);
         continue;
       }
-      add_range(way_of(step, certificate, system), of_clock, cycle);
+      add_range(way_of(step, system), of_clock, cycle);
+    }
+    for (Range& range : cycle.ranges) {
+      if (!range.is_free) range.gaps = longest_gaps(range.step, cycle.need);
     }
     std::ranges::sort(cycle.numbers);
     cycle.numbers.erase(std::unique(cycle.numbers.begin(), cycle.numbers.end()),
@@ -220,17 +290,10 @@ class Explainer {
   }
   /// A step of a cycle along a clock.
   [[nodiscard]] Range way_of(const difference::Certificate::Step& step,
-                             const difference::Certificate& certificate,
                              const System& system) const {
     const std::int64_t from = system.stamp(step.from), to = system.stamp(step.to);
     const auto [first, last] = std::minmax(from, to);
-    const std::uint32_t clock = clock_of_[step.position];
-    std::int64_t least_gap = 0;
-    if (trust_.is_ordered && from > to) {
-      const std::int64_t gain = k_billion - constraints_.clocks[clock].rate.upper_ppb;  // per tick
-      least_gap = static_cast<std::int64_t>(ceil_div(-certificate.length, gain));
-    }
-    return {{clock, first, last}, least_gap};
+    return {{clock_of_[step.position], first, last}, from <= to, {}};
   }
   /// Positions in Cycle::ranges by clock; a cycle may lead through all clocks.
   using RangesOfClocks = std::map<std::uint32_t, std::vector<std::size_t>>;
@@ -242,7 +305,7 @@ class Explainer {
       if (way.step.before > range.step.after || way.step.after < range.step.before) continue;
       range.step.before = std::min(range.step.before, way.step.before);
       range.step.after = std::max(range.step.after, way.step.after);
-      range.least_gap = std::min(range.least_gap, way.least_gap);
+      range.is_free = range.is_free || way.is_free;
       return;
     }
     own.push_back(cycle.ranges.size());
@@ -279,7 +342,6 @@ class Explainer {
       number_of_.push_back(e);
     }
     for (const Step& step : found.steps) {
-      if (!trust_.is_ordered) break;
       edges.push_back({part({step.clock, step.before}), part({step.clock, step.after}), 0});
       number_of_.push_back(k_order);
     }
@@ -308,7 +370,7 @@ class Explainer {
   bool find_cheapest(Explanation& found) {
     find_candidates();
     found = {};
-    const std::vector<std::uint32_t> cheapest = Cover(candidates_, cycles_.size()).run();
+    const std::vector<std::uint32_t> cheapest = Cover(candidates_, cycles_).run();
     if (cheapest.empty()) return false;
     std::map<Step, std::uint32_t> steps;
     const auto edges = static_cast<std::uint32_t>(constraints_.edges.size());
@@ -316,7 +378,7 @@ class Explainer {
       const Relaxation& relaxation = relaxations_[c];
       found.bits += candidates_[c].price;
       if (relaxation.is_step) {
-        steps[relaxation.step] = static_cast<std::uint32_t>(candidates_[c].cycles.size());
+        steps[relaxation.step] = static_cast<std::uint32_t>(candidates_[c].parts.size());
       } else if (relaxation.number < edges) {
         found.edges.push_back(relaxation.number);
       } else {
@@ -336,21 +398,19 @@ class Explainer {
   void find_candidates() {
     candidates_.clear();
     relaxations_.clear();
-    std::map<std::uint32_t, std::vector<std::uint32_t>> of_number;
+    std::map<std::uint32_t, std::vector<Candidate::Part>> of_number;
     std::map<std::uint32_t, std::vector<Part>> of_clock;
     for (std::uint32_t c = 0; c < cycles_.size(); ++c) {
-      for (const std::uint32_t number : cycles_[c].numbers) of_number[number].push_back(c);
+      for (const std::uint32_t number : cycles_[c].numbers) {
+        of_number[number].push_back({c, cycles_[c].need});
+      }
       for (const Range& range : cycles_[c].ranges) {
-        of_clock[range.step.clock].push_back(
-            {range.step.before, range.step.after, range.least_gap, c});
+        of_clock[range.step.clock].push_back({&range, c});
       }
     }
-    for (auto& [clock, parts] : of_clock) add_steps(clock, parts);
+    for (const auto& [clock, parts] : of_clock) add_steps(parts);
     for (auto& [number, cycles] : of_number) {
-      const Evidence evidence = evidence_of(number);
-      if (evidence == Evidence::certain) continue;
-      const double price = evidence == Evidence::weak ? Prices::weak : Prices::pair;
-      candidates_.push_back({price, std::move(cycles)});
+      candidates_.push_back({price_of(evidence_of(number)), std::move(cycles)});
       relaxations_.push_back({.step = {}, .number = number});
     }
   }
@@ -363,55 +423,74 @@ class Explainer {
 
   /// A part of a clock's run that a cycle goes along.
   struct Part {
-    std::int64_t first = 0, last = 0, least_gap = 0;
+    const Range* range = nullptr;
     std::uint32_t cycle = 0;
   };
-  /// Times at which a clock may have been set: those between a begin of a part and the next
-  /// end of one break most cycles.
-  void add_steps(std::uint32_t clock, std::vector<Part>& parts) {
+  /// Adds the gaps between stamps in which a clock may have been set.
+  void add_steps(std::span<const Part> parts) {
+    for (const Step& step : gaps_of(parts)) {
+      Candidate candidate{Prices::step, {}};
+      for (const auto& [range, cycle] : parts) {
+        if (range->step.before > step.before || range->step.after < step.after) continue;
+        const std::int64_t need = cycles_[cycle].need;
+        const std::int64_t lost = range->is_free ? need : std::min(need, step.after - step.before);
+        auto& own = candidate.parts;
+        if (own.empty() || own.back().cycle != cycle) own.push_back({cycle, lost});
+        own.back().lost = std::max(own.back().lost, lost);
+      }
+      if (!is_proof(candidate.parts)) continue;
+      candidates_.push_back(std::move(candidate));
+      relaxations_.push_back({.step = step, .number = 0, .is_step = true});
+    }
+  }
+  /// The longest gap between a begin of a part and the next end of one, where most cycles are
+  /// broken at once; and those that lose most of what a single part needs.
+  [[nodiscard]] std::set<Step> gaps_of(std::span<const Part> parts) const {
+    std::set<Step> gaps;
     std::vector<std::int64_t> firsts, lasts;
-    for (const Part& part : parts) firsts.push_back(part.first), lasts.push_back(part.last);
+    for (const Part& part : parts) {
+      firsts.push_back(part.range->step.before), lasts.push_back(part.range->step.after);
+      gaps.insert(part.range->gaps.begin(), part.range->gaps.end());
+    }
     std::sort(firsts.begin(), firsts.end());
     std::sort(lasts.begin(), lasts.end());
     for (std::size_t f = 0, l = 0; f < firsts.size(); ++f) {
       while (lasts[l] <= firsts[f]) ++l;
       if (f + 1 < firsts.size() && firsts[f + 1] < lasts[l]) continue;
-      const Step within{clock, firsts[f], lasts[l]}, step = longest_gap(within);
-      Candidate candidate{Prices::step, {}};
-      for (const Part& part : parts) {
-        if (part.first <= within.before && part.last >= within.after &&
-            part.least_gap <= step.after - step.before) {
-          candidate.cycles.push_back(part.cycle);
-        }
-      }
-      auto& cycles = candidate.cycles;
-      cycles.erase(std::unique(cycles.begin(), cycles.end()), cycles.end());
-      if (!is_proof(cycles)) continue;
-      candidates_.push_back(std::move(candidate));
-      relaxations_.push_back({.step = step, .number = 0, .is_step = true});
+      gaps.insert(longest_gaps({parts.front().range->step.clock, firsts[f], lasts[l]}, 1).front());
     }
+    return gaps;
   }
 
   /// Guesses tell of wrong guesses only: a step needs a cycle without any.
-  [[nodiscard]] bool is_proof(std::span<const std::uint32_t> cycles) const {
-    return std::ranges::any_of(cycles, [&](std::uint32_t c) {
+  [[nodiscard]] bool is_proof(std::span<const Candidate::Part> parts) const {
+    return std::ranges::any_of(parts, [&](const Candidate::Part& part) {
       return !trust_.is_weak_guessed ||
-             std::ranges::none_of(cycles_[c].numbers, [&](std::uint32_t number) {
+             std::ranges::none_of(cycles_[part.cycle].numbers, [&](std::uint32_t number) {
                return evidence_of(number) == Evidence::weak;
              });
     });
   }
 
-  /// The longest gap between neighbouring stamps within a part of a clock's run.
-  [[nodiscard]] Step longest_gap(const Step& within) const {
+  /// The longest gaps between neighbouring stamps within a part of a clock's run, longest first: as
+  /// many as have `need` ticks together, but no more than k_most_gaps.
+  [[nodiscard]] std::vector<Step> longest_gaps(const Step& within, std::int64_t need) const {
+    const auto is_longer = [](const Step& a, const Step& b) {
+      return a.after - a.before > b.after - b.before;
+    };
+    std::vector<Step> longest;
     difference::Node node = *whole_.find({within.clock, within.before});
-    Step longest{within.clock, within.before, within.before};
     for (; whole_.stamp(node) < within.after; ++node) {
-      const std::int64_t before = whole_.stamp(node), after = whole_.stamp(node + 1);
-      if (after - before > longest.after - longest.before) {
-        longest = {within.clock, before, after};
-      }
+      const Step gap{within.clock, whole_.stamp(node), whole_.stamp(node + 1)};
+      if (longest.size() == k_most_gaps && !is_longer(gap, longest.back())) continue;
+      longest.insert(std::upper_bound(longest.begin(), longest.end(), gap, is_longer), gap);
+      if (longest.size() > k_most_gaps) longest.pop_back();
     }
+    std::size_t count = 0;
+    for (std::int64_t lost = 0; count < longest.size() && lost < need; ++count) {
+      lost += longest[count].after - longest[count].before;
+    }
+    longest.resize(count);
     return longest;
   }
 

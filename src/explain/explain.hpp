@@ -19,6 +19,8 @@ struct Prices {
   /// So a step is preferred where it replaces three wrong pairs.
   static constexpr double step = 60;
   static constexpr double pair = 20;  ///< two records do not belong together: one pair in a million
+  /// The stamp of a record is wrong, if the two belong together: two say as much as a step.
+  static constexpr double stamp = 40;
   /// Causes and effects of all edges are exchanged: one wrong pair does not reverse a table, but
   /// two may, and so do clocks beyond the limit on rates.
   static constexpr double exchanged = 30;
@@ -28,13 +30,14 @@ struct Prices {
   /// Rates of clocks exceed the limit, but not `fastest_ppb`.
   static constexpr double rate = 40;
   /// Rates exceed `fastest_ppb`, but not `any_ppb`. That would explain almost anything, so it costs
-  /// as much as ten steps; for timers (Trust::is_ordered), as three.
-  static constexpr double any_rate = 600, any_rate_of_timers = 200;
+  /// as much as eight steps; for timers (Trust::are_timers), as three.
+  static constexpr double any_rate = 480, any_rate_of_timers = 200;
   static constexpr std::int64_t fastest_ppb = 1'000'000;  ///< rates of undisciplined clocks
   static constexpr std::int64_t any_ppb = k_billion / 10;
 };
 
-/// A step: a clock was set between two neighbouring stamps, and its rate there is not limited.
+/// A step: a clock was set between two neighbouring stamps, and its rate there is not limited, but
+/// events stay in the order of their stamps: a clock map is increasing.
 struct Step {
   std::uint32_t clock = 0;
   std::int64_t before = 0, after = 0;  ///< the stamps
@@ -43,17 +46,23 @@ struct Step {
 
 /// How much a constraint is trusted.
 enum class Evidence : std::uint8_t {
-  usual,    ///< dropped at Prices::pair
-  weak,     ///< dropped at Prices::weak
-  certain,  ///< no explanation drops it
+  usual,   ///< dropped at Prices::pair
+  weak,    ///< dropped at Prices::weak
+  paired,  ///< the records belong together: dropped at Prices::stamp
 };
+
+/// Price of an edge or an instance that is dropped, bits.
+constexpr double price_of(Evidence evidence) {
+  return evidence == Evidence::weak     ? Prices::weak
+         : evidence == Evidence::paired ? Prices::stamp
+                                        : Prices::pair;
+}
 
 /// Trust in the constraints.
 struct Trust {
   std::span<const Evidence> edges{};      ///< one per edge; empty: all are usual
   std::span<const Evidence> instances{};  ///< the same
-  /// Events of a clock happened in the order of their stamps: no step reverses them.
-  bool is_ordered = false;
+  bool are_timers = false;  ///< clocks are timers of machines: high rates are likelier
   /// Weak edges are guessed pairs: by themselves they show no step.
   bool is_weak_guessed = false;
   bool may_be_exchanged = false;  ///< only the edges tell causes from effects

@@ -72,9 +72,12 @@ Explained::Explained(const Clocks& run, const Edges& edges, std::uint64_t base,
       names_(known.names.begin(), known.names.end()),
       run_edges_(edges),
       base_(base),
-      evidence_(known.trust.edges.begin(), known.trust.edges.end()),
+      evidence_(edges.cause_clock.size() + edges.instances.size(), Evidence::usual),
       explanation_(std::move(explanation)) {
-  const std::size_t first_of_ends = edges.cause_clock.size() + edges.instances.size();
+  std::ranges::copy(known.trust.edges, evidence_.begin());
+  std::ranges::copy(known.trust.instances,
+                    evidence_.begin() + static_cast<std::ptrdiff_t>(edges.cause_clock.size()));
+  const std::size_t first_of_ends = evidence_.size();
   std::erase_if(explanation_.certificate,
                 [&](std::uint32_t number) { return number >= first_of_ends; });
   if (names_.empty()) {
@@ -85,6 +88,13 @@ Explained::Explained(const Clocks& run, const Edges& edges, std::uint64_t base,
                             return EdgeList::End{part_of(clock, time), time};
                           },
                           explanation_.edges, explanation_.instances});
+  // A clock keeps the order of its stamps where it was set.
+  for (const Step& step : explanation_.steps) {
+    const std::uint64_t before = time_of(step.before), after = time_of(step.after);
+    list_.add({part_of(step.clock, before), before}, {part_of(step.clock, after), after});
+    if (!list_.min_delay.empty()) list_.min_delay.push_back(0);
+    if (!list_.kind.empty()) list_.kind.push_back(EdgeKind::p2p);
+  }
 }
 
 EdgeList Explained::rest() const {
@@ -280,6 +290,7 @@ ClockExplanation Explained::words_for_step(const Step& step, std::uint32_t evide
 void Explained::tell_pairs(Told& told) const {
   struct OfPair {
     std::uint64_t dropped = 0, all = 0;
+    double bits = 0;
     std::uint32_t first = 0;
   };
   using Key = std::tuple<bool, std::uint32_t, std::uint32_t>;
@@ -289,9 +300,10 @@ void Explained::tell_pairs(Told& told) const {
     return Key(is_weak, low, high);
   };
   for (const std::uint32_t e : explanation_.edges) {
-    const bool is_weak = !evidence_.empty() && evidence_[e] == Evidence::weak;
+    const bool is_weak = evidence_[e] == Evidence::weak;
     OfPair& own = pairs[key(e, is_weak)];
     if (own.dropped++ == 0) own.first = e;
+    own.bits += price_of(evidence_[e]);
     ++(is_weak ? told.weak : told.wrong);
   }
   for (std::uint32_t e = 0; e < run_edges_.cause_clock.size() && !pairs.empty(); ++e) {
@@ -301,30 +313,32 @@ void Explained::tell_pairs(Told& told) const {
   }
   for (const auto& [of, own] : pairs) {
     const auto& [is_weak, low, high] = of;
-    const auto& [dropped, all, first] = own;
+    const auto& [dropped, all, bits, first] = own;
     told.is_much = told.is_much || (is_weak && is_much(dropped, all));
     const std::string &a = names_[low], &b = names_[high];
-    told.all.push_back(
-        {.kind = is_weak ? ExplanationKind::weak : ExplanationKind::wrong_pairs,
-         .clocks = {a, b},
-         .time_ticks = run_edges_.effect_time[first],
-         .evidence = dropped,
-         .bits = static_cast<double>(dropped) * (is_weak ? Prices::weak : Prices::pair),
-         .text =
-             fmt::format("{} of {} pairs of records of {} and {} contradict the others whatever "
-                         "clocks do, and move no clock; the first is {}",
-                         dropped, all, a, b, words_for_edge(first))});
+    told.all.push_back({.kind = is_weak ? ExplanationKind::weak : ExplanationKind::wrong_pairs,
+                        .clocks = {a, b},
+                        .time_ticks = run_edges_.effect_time[first],
+                        .evidence = dropped,
+                        .bits = bits,
+                        .text = fmt::format(
+                            "{} of {} pairs of records of {} and {} contradict the others whatever "
+                            "clocks do, and move no clock; the first is {}",
+                            dropped, all, a, b, words_for_edge(first))});
   }
   const std::size_t instances = explanation_.instances.size();
   if (instances == 0) return;
+  double bits = 0;
+  for (const std::uint32_t i : explanation_.instances) {
+    bits += price_of(evidence_[run_edges_.cause_clock.size() + i]);
+  }
   told.wrong += instances;
-  told.all.push_back(
-      {.kind = ExplanationKind::wrong_pairs,
-       .evidence = instances,
-       .bits = static_cast<double>(instances) * (evidence_.empty() ? Prices::pair : Prices::weak),
-       .text = fmt::format("{} collective{} contradict the others whatever clocks "
-                           "do, and move no clock",
-                           instances, instances == 1 ? "" : "s")});
+  told.all.push_back({.kind = ExplanationKind::wrong_pairs,
+                      .evidence = instances,
+                      .bits = bits,
+                      .text = fmt::format("{} collective{} contradict the others whatever clocks "
+                                          "do, and move no clock",
+                                          instances, instances == 1 ? "" : "s")});
 }
 
 void Explained::tell_exchange(Told& told) const {

@@ -91,7 +91,7 @@ class Explained {
   std::vector<std::string> names_;
   Edges run_edges_;
   std::uint64_t base_;              ///< stamp that those of the explanation count from
-  std::vector<Evidence> evidence_;  ///< evidence of each edge; empty: all are usual
+  std::vector<Evidence> evidence_;  ///< of edges, then of instances
   Explanation explanation_;
   std::vector<std::uint32_t> first_;  ///< first part of every clock
   Clocks clocks_;

@@ -212,8 +212,9 @@ std::string unproven_text(const CheckReport& report, Doubt doubt, std::uint64_t 
     case Doubt::contradictory_edges:
       if (const std::string text = exchange_text(report); !text.empty()) return text;
       return fmt::format(
-                 "{} in cycles that no clocks can meet, so some operations were paired "
-                 "wrongly; {}",
+                 "{} in cycles that no clocks can meet: operations were paired wrongly, or times "
+                 "of "
+                 "records are wrong; {}",
                  format_number_of(dropped, "edge lies", "edges lie"),
                  none_violated(report, "other edge", "other edges")) +
              close_text(report) + share_clause(report);

@@ -192,9 +192,9 @@ TEST(GoldenReport, an_unproven_trace_is_never_called_free_of_violations) {
   check.skipped = {{"dropped_edges", 1}};
   check.judgement = {Verdict::unproven, Doubt::contradictory_edges};
   EXPECT_EQ(verdict_of(check),
-            "Unproven: 1 edge lies in cycles that no clocks can meet, so some operations were "
-            "paired wrongly; none of 55,712 other edges is violated; 34.64 % of the recorded "
-            "receives and collective calls could be checked.");
+            "Unproven: 1 edge lies in cycles that no clocks can meet: operations were paired "
+            "wrongly, or times of records are wrong; none of 55,712 other edges is violated; "
+            "34.64 % of the recorded receives and collective calls could be checked.");
   check.checked_edges = 0;
   check.coverage = {};
   check.judgement = {Verdict::unproven, Doubt::no_edges};
