@@ -51,13 +51,14 @@ struct Candidate {
   std::vector<Part> parts;  ///< in increasing order of cycles
 };
 
-/// Cycles that branches may break, together, once an explanation is known.
-constexpr std::size_t k_most_broken = std::size_t{1} << 24;
+/// Parts of candidates that all searches for covers may look at, and the share of what is left that
+/// one may: a second, and as exact as possible where few cycles decide.
+constexpr std::size_t k_most_parts = std::size_t{1} << 27, k_share_of_parts = 8;
 constexpr double k_rounding = 1e-9;  ///< rounding of sums of prices, bits
 
-/// The cheapest candidates that together break all cycles. Branch and bound: to the first cycle
-/// that is left every candidate is added in turn, first what breaks most for its price; the next
-/// ones do without it. Exact as long as that takes no more than k_most_broken.
+/// The cheapest candidates that together break all cycles. Branch and bound, from a greedy cover:
+/// to the first cycle that is left every candidate is added in turn, first what breaks most for its
+/// price; the next ones do without it. Exact as long as that looks at no more parts than `most`.
 class Cover {
   struct Breaker {
     std::uint32_t candidate = 0;
@@ -65,15 +66,21 @@ class Cover {
   };
 
  public:
-  Cover(std::span<const Candidate> candidates, std::span<const Cycle> cycles)
+  Cover(std::span<const Candidate> candidates, std::span<const Cycle> cycles, std::size_t most)
       : candidates_(candidates),
         unpaid_(candidates.size()),
         breakers_(cycles.size()),
-        is_used_(candidates.size()) {
+        is_used_(candidates.size()),
+        most_(most) {
     for (const Cycle& cycle : cycles) needs_.push_back(cycle.need);
-    const auto gain = [&](std::uint32_t c) {
-      return static_cast<double>(candidates[c].parts.size()) / candidates[c].price;
-    };
+    std::vector<double> gains;  // parts of needs, per bit
+    for (const Candidate& candidate : candidates) {
+      double parts = 0;
+      for (const auto& [cycle, lost] : candidate.parts) {
+        parts += static_cast<double>(lost) / static_cast<double>(needs_[cycle]);
+      }
+      gains.push_back(parts / candidate.price);
+    }
     for (std::uint32_t c = 0; c < candidates.size(); ++c) {
       for (const Candidate::Part& part : candidates[c].parts) {
         breakers_[part.cycle].push_back({c, part.lost});
@@ -81,10 +88,12 @@ class Cover {
     }
     for (std::vector<Breaker>& own : breakers_) {
       std::stable_sort(own.begin(), own.end(), [&](const Breaker& a, const Breaker& b) {
-        return gain(a.candidate) > gain(b.candidate);
+        return gains[a.candidate] > gains[b.candidate];
       });
     }
   }
+
+  [[nodiscard]] std::size_t looked_at() const { return looked_at_; }
 
   /// Positions of the candidates, increasing; none if nothing breaks some cycle.
   std::vector<std::uint32_t> run() {
@@ -93,14 +102,60 @@ class Cover {
       for (const Candidate::Part& part : candidate.parts) most[part.cycle] += part.lost;
     }
     if (!std::ranges::equal(needs_, most, std::ranges::less_equal())) return {};
+    choose_greedily();
     branch(0);
     std::sort(best_.begin(), best_.end());
     return std::move(best_);
   }
 
  private:
+  void choose(std::uint32_t c, std::int64_t sign) {
+    price_ += static_cast<double>(sign) * candidates_[c].price;
+    looked_at_ += candidates_[c].parts.size();
+    for (const Candidate::Part& part : candidates_[c].parts) needs_[part.cycle] -= sign * part.lost;
+  }
+
+  /// Adds what breaks most of what is left for its price, and takes back what turns out to be
+  /// needless. Covers of the same price replace this one.
+  void choose_greedily() {
+    std::vector<std::uint32_t> chosen;
+    std::vector<char> is_chosen(candidates_.size());
+    const auto gain = [&](std::uint32_t c) {
+      double parts = 0;
+      for (const auto& [cycle, lost] : candidates_[c].parts) {
+        if (needs_[cycle] > 0) parts += share({c, lost}, cycle);
+      }
+      looked_at_ += candidates_[c].parts.size();
+      return parts / candidates_[c].price;
+    };
+    while (std::ranges::any_of(needs_, [](std::int64_t need) { return need > 0; })) {
+      std::uint32_t best = 0;
+      double most = 0;
+      for (std::uint32_t c = 0; c < candidates_.size(); ++c) {
+        const double own = is_chosen[c] ? 0 : gain(c);
+        if (own > most) most = own, best = c;
+      }
+      is_chosen[best] = true;
+      chosen.push_back(best);
+      choose(best, 1);
+    }
+    for (const std::uint32_t c : chosen) {
+      const bool is_needless = std::ranges::all_of(candidates_[c].parts, [&](const auto& part) {
+        return needs_[part.cycle] + part.lost <= 0;
+      });
+      if (is_needless) {
+        choose(c, -1);
+      } else {
+        best_.push_back(c);
+      }
+    }
+    least_ = price_ + 2 * k_rounding;
+    for (const std::uint32_t c : best_) choose(c, -1);
+    price_ = 0;
+  }
+
   void branch(std::size_t from) {
-    if (price_ >= least_ - k_rounding || (broken_ > k_most_broken && !best_.empty())) return;
+    if (price_ >= least_ - k_rounding || looked_at_ > most_) return;
     while (from < needs_.size() && needs_[from] <= 0) ++from;
     if (from == needs_.size()) {
       best_ = chosen_;
@@ -114,12 +169,9 @@ class Cover {
       is_used_[c] = true;
       used_.push_back(c);
       chosen_.push_back(c);
-      price_ += candidates_[c].price;
-      broken_ += candidates_[c].parts.size();
-      for (const Candidate::Part& part : candidates_[c].parts) needs_[part.cycle] -= part.lost;
+      choose(c, 1);
       branch(from);
-      for (const Candidate::Part& part : candidates_[c].parts) needs_[part.cycle] += part.lost;
-      price_ -= candidates_[c].price;
+      choose(c, -1);
       chosen_.pop_back();
     }
     for (; used_.size() > before; used_.pop_back()) is_used_[used_.back()] = false;
@@ -142,7 +194,7 @@ class Cover {
       for (const Breaker& breaker : breakers_[cycle]) {
         unpaid_[breaker.candidate] -= most * share(breaker, cycle);
       }
-      broken_ += breakers_[cycle].size();
+      looked_at_ += breakers_[cycle].size();
       paid += most;
       if (price_ + paid >= least_) break;
     }
@@ -160,7 +212,7 @@ class Cover {
   std::vector<char> is_used_;                   ///< chosen, or done without
   std::vector<std::uint32_t> used_, chosen_, best_;
   double price_ = 0, least_ = std::numeric_limits<double>::max();  ///< those of `chosen_`, `best_`
-  std::size_t broken_ = 0;
+  std::size_t most_, looked_at_ = 0;                               ///< parts
 };
 
 /// Relaxations of constraints.
@@ -370,7 +422,9 @@ class Explainer {
   bool find_cheapest(Explanation& found) {
     find_candidates();
     found = {};
-    const std::vector<std::uint32_t> cheapest = Cover(candidates_, cycles_).run();
+    Cover cover(candidates_, cycles_, parts_left_ / k_share_of_parts);
+    const std::vector<std::uint32_t> cheapest = cover.run();
+    parts_left_ -= std::min(parts_left_, cover.looked_at());
     if (cheapest.empty()) return false;
     std::map<Step, std::uint32_t> steps;
     const auto edges = static_cast<std::uint32_t>(constraints_.edges.size());
@@ -543,6 +597,7 @@ class Explainer {
   std::uint32_t edges_left_ = 0;         ///< number of them in relaxed()
   std::size_t searches_ = 2;             ///< number in the next round: few where few cycles decide
   std::size_t tried_ = 0;                ///< number of rates_ that were tried
+  std::size_t parts_left_ = k_most_parts;
 };
 
 }  // namespace
