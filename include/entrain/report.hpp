@@ -139,6 +139,7 @@ enum class Doubt : std::uint8_t {
   clocks_apart,         ///< calls of a common group could not be paired: clocks are not tied
   unsettled_pairs,      ///< corrected times pair operations otherwise than the correction did
   set_aside,            ///< evidence of clocks was set aside: CheckReport::set_aside, explanations
+  fast_clocks,          ///< wall clocks would have to run more than 1,000 ppm fast or slow
 };
 /// Name used in JSON, e.g. "low_coverage".
 const char* name_of(Doubt doubt);

@@ -108,9 +108,9 @@ void complete(const CheckSetting& setting, CheckReport& report) {
   }
   if (setting.told == nullptr) return;
   report.explanations = setting.told->all;
-  if (setting.told->is_much && report.judgement.verdict == Verdict::clean) {
-    report.judgement = {Verdict::unproven, Doubt::set_aside};
-  }
+  if (report.judgement.verdict != Verdict::clean) return;
+  if (setting.told->is_too_fast) report.judgement = {Verdict::unproven, Doubt::fast_clocks};
+  if (setting.told->is_much) report.judgement = {Verdict::unproven, Doubt::set_aside};
 }
 
 }  // namespace

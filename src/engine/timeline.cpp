@@ -222,20 +222,24 @@ class Finder : TimelineExplainer {
     if (was_tried_ || use_.is_explained || !wants_estimate() || carries()) return {};
     if (is_plausible()) return {};
     if (processes_.size() > 1) return explain_alone();
+    const double most_bits =
+        meets_all_edges() ? explain::Prices::any_frequency : std::numeric_limits<double>::max();
     const clocks::Presynchronised before = t_.presync;
     share_measured();
-    TRY(explain());
+    TRY(explain(most_bits));
     if (explained_) return estimate();
     t_.presync = before;
     return {};
   }
 
+  [[nodiscard]] bool meets_all_edges() const {
+    return t_.projection.contradictions == 0 && !causal::any_violation(context(), t_.presync.maps);
+  }
+
   /// True if the estimate meets all edges within rates that the user gave, or that any clock may
   /// have: nothing has to be explained.
   [[nodiscard]] bool is_plausible() const {
-    if (t_.projection.contradictions > 0 || causal::any_violation(context(), t_.presync.maps)) {
-      return false;
-    }
+    if (!meets_all_edges()) return false;
     const causal::AssumedRates limit = assumed_rates();
     const std::int64_t most_ppb =
         limit.is_given ? limit.rate_ppb : std::max(limit.rate_ppb, explain::Prices::fastest_ppb);

@@ -58,7 +58,7 @@ bool TimelineExplainer::may_be_explained() const {
   return processes_.reduce(Team::Reduction::sum, static_cast<std::int64_t>(own)) <= k_most;
 }
 
-Result<void> TimelineExplainer::explain() {
+Result<void> TimelineExplainer::explain(double most_bits) {
   if (use_.is_explained || was_tried_ || !may_be_explained()) return {};
   was_tried_ = true;
   if (!causal::any_violation(context(), t_.measured.maps)) return {};
@@ -80,6 +80,7 @@ Result<void> TimelineExplainer::explain() {
                                                    .is_limit_given = assumed_rates().is_given},
                                          .offsets = records_.offsets,
                                          .names = records_.names});
+  if (explained_ && explained_->explanation().bits > most_bits) explained_.reset();
   if (!explained_) return {};
   if (!wants_bending() && explained_->tells_of_clocks()) {
     explained_.reset();  // the correction left them as they are
@@ -100,6 +101,7 @@ Result<void> TimelineExplainer::raise_limit(std::int64_t rate_ppb) {
        .text =
            fmt::format("clocks run up to {:.9g} ppm fast or slow, beyond the {:.9g} ppm assumed",
                        ppm_of(rate_ppb), ppm_of(assumed_rates().rate_ppb))});
+  t_.told.is_too_fast = given_ && given_->are_kept && rate_ppb > explain::Prices::fastest_ppb;
   raised_ppb_ = rate_ppb;
   explained_.reset();
   return {};

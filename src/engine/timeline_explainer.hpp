@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include <entrain/error.hpp>
@@ -21,9 +22,9 @@ class TimelineExplainer : protected TimelineReader {
   using TimelineReader::TimelineReader;
 
   /// Finds out, once, why no clocks within the assumed rates meet all edges; takes away what is no
-  /// evidence. An archive must be whole in this process. Errors: ErrorKind::input if the user gave
-  /// the rates, and these are all that is wrong.
-  Result<void> explain();
+  /// evidence. An archive must be whole in this process. An explanation of more than `most_bits` is
+  /// none. Errors: ErrorKind::input if the user gave the rates, and these are all that is wrong.
+  Result<void> explain(double most_bits = std::numeric_limits<double>::max());
 
   /// False if an explanation would need edges that are not known here, or too much memory.
   [[nodiscard]] bool may_be_explained() const;

@@ -177,9 +177,14 @@ Result<void> Verification::check_given(const formats::Source& written) {
   check.presync = Presync::none;
   TRY_ASSIGN(written_, find_timeline(of_.workers, written, check, {.purpose = Purpose::bounds},
                                      of_.progress));
-  TRY_ASSIGN(report_.after, check_times(setting_of(of_.workers, written, *written_,
-                                                   of_.options.check, of_.progress),
-                                        written_->loaded, written_->measured.maps));
+  CheckSetting of_written =
+      setting_of(of_.workers, written, *written_, of_.options.check, of_.progress);
+  // What the correction set aside it did not meet on purpose, though the copy may.
+  explain::Told told = written_->told;
+  told.wrong = std::max(told.wrong, of_.timeline.told.wrong);
+  told.is_too_fast = told.is_too_fast || of_.timeline.told.is_too_fast;
+  of_written.told = &told;
+  TRY_ASSIGN(report_.after, check_times(of_written, written_->loaded, written_->measured.maps));
   warn_of(written);
   if (of_.survey == nullptr) return {};
   const CheckSetting with = setting(of_.paired, survey_after());

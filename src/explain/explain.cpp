@@ -608,7 +608,10 @@ std::optional<Explanation> explain(const Constraints& constraints, const Trust& 
   std::vector<difference::Edge> edges;
   std::optional<Explainer> exchanged;
   for (;;) {
-    const double bits = Prices::exchanged + (exchanged ? exchanged->bits() : 0);
+    double bits = Prices::exchanged + (exchanged ? exchanged->bits() : 0);
+    if (bits > Prices::exchanged + Prices::left_of_exchanged) {
+      bits = std::numeric_limits<double>::infinity();
+    }
     // A limit that the user gave is raised before anything else is supposed.
     const double least = trust.is_limit_given ? std::max(Prices::rate, bits) : bits;
     if (!trust.may_be_exchanged || as_given.bits() <= least) {

@@ -22,16 +22,19 @@ struct Prices {
   /// The stamp of a record is wrong, if the two belong together: two say as much as a step.
   static constexpr double stamp = 40;
   /// Causes and effects of all edges are exchanged: one wrong pair does not reverse a table, but
-  /// two may, and so do clocks beyond the limit on rates.
-  static constexpr double exchanged = 30;
+  /// two may, and so do clocks beyond the limit on rates. What is left then is explained for less
+  /// than eight steps, or nothing is exchanged.
+  static constexpr double exchanged = 30, left_of_exchanged = 480;
   /// Weak evidence is wrong, in one of 64 cases: ends that should coincide do not (an instance with
   /// a delay below 0), a link implies no order, or a pair was guessed where records are missing.
   static constexpr double weak = 6;
   /// Rates of clocks exceed the limit, but not `fastest_ppb`.
   static constexpr double rate = 40;
   /// Rates exceed `fastest_ppb`, but not `any_ppb`. That would explain almost anything, so it costs
-  /// as much as eight steps; for timers (Trust::are_timers), as three.
-  static constexpr double any_rate = 480, any_rate_of_timers = 200;
+  /// as much as ten steps; for timers (Trust::are_timers), as three.
+  static constexpr double any_rate = 600, any_rate_of_timers = 200;
+  /// Clocks of any frequency, as an estimate without an explanation has them, meet all edges.
+  static constexpr double any_frequency = 1200;
   static constexpr std::int64_t fastest_ppb = 1'000'000;  ///< rates of undisciplined clocks
   static constexpr std::int64_t any_ppb = k_billion / 10;
 };

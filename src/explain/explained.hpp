@@ -24,6 +24,7 @@ struct Told {
   std::uint64_t wrong = 0;    ///< other edges and instances that are set aside
   /// More than a twentieth of the edges of two clocks are set aside as weak, and more than 3.
   bool is_much = false;
+  bool is_too_fast = false;  ///< wall clocks beyond Prices::fastest_ppb
 };
 
 /// A clock that was set, ahead by `size` ticks if that is known, at a time.
