@@ -16,9 +16,8 @@ namespace {
 
 /// No clock drifts faster than this without being set, ticks per tick.
 constexpr double k_fastest_drift = 1e-3;
-/// A step is at least this share of all that the distance changes, and takes at most that share of
-/// the time.
-constexpr double k_step_share = 0.5, k_step_time_share = 0.05;
+/// A step is at least this share of all that the distance changes: less is how maps bend.
+constexpr double k_step_share = 0.125;
 /// A line describes a clock if what it leaves, rms, is at most this share of the distance, rms.
 constexpr double k_bend_share = 0.1;
 
@@ -66,15 +65,24 @@ struct Moments {
   }
 };
 
-/// The knot at which the last step ends; 0: the clock was not set.
-std::size_t last_step(std::span<const Knot> knots, std::int64_t range) {
-  const double longest = k_step_time_share * (knots.back().x - knots.front().x);
+bool has_events_in(const trace::EventList& events, std::uint64_t first, std::uint64_t last) {
+  const auto at = std::ranges::lower_bound(events, first, {}, &trace::Event::time);
+  return at != events.end() && (*at).time <= last;
+}
+
+/// The knot at which the last step ends, which is between neighbouring events; 0: the clock was not
+/// set. What two knots say may be a drift.
+std::size_t last_step(const trace::LocationSkeleton& location, std::span<const Knot> knots,
+                      std::int64_t range) {
   std::size_t end = 0;
-  for (std::size_t i = 0; i + 1 < knots.size(); ++i) {
+  for (std::size_t i = 0; knots.size() > 2 && i + 1 < knots.size(); ++i) {
     const double change = std::abs(static_cast<double>(knots[i + 1].y - knots[i].y));
-    const double time = knots[i + 1].x - knots[i].x;
-    const bool is_step = change > k_fastest_drift * time && time <= longest &&
-                         change >= k_step_share * static_cast<double>(range);
+    const auto first = static_cast<std::uint64_t>(knots[i].x),
+               last = static_cast<std::uint64_t>(knots[i + 1].x);
+    const bool is_step =
+        change > k_fastest_drift * (knots[i + 1].x - knots[i].x) &&
+        change >= k_step_share * static_cast<double>(range) &&
+        !has_events_in(location.events, location.first + first + 1, location.first + last - 1);
     if (is_step) end = i + 1;
   }
   return end;
@@ -90,18 +98,13 @@ void describe_distance(const trace::LocationSkeleton& location, const ClockMap& 
   const bool drifts = std::abs(moments.slope) * moments.span > k_rounding;
   figures.slope = drifts ? moments.slope : 0;
   figures.is_bent = moments.rest > k_rounding && moments.rest > k_bend_share * moments.rms;
-  if (!figures.is_bent) return;
-  const std::size_t step = last_step(knots, most - least);
+  if (most - least <= k_rounding) return;
+  const std::size_t step = last_step(location, knots, most - least);
   if (step == 0) return;
   figures.is_stepped = true;
   figures.since = after(location.first + static_cast<std::uint64_t>(knots[step].x));
   const std::span<const Knot> rest = std::span(knots).subspan(step);
   figures.offset = rest.size() == 1 ? rest.front().y : std::llround(Moments(rest).mean);
-}
-
-bool has_events_in(const trace::EventList& events, std::uint64_t first, std::uint64_t last) {
-  const auto at = std::ranges::lower_bound(events, first, {}, &trace::Event::time);
-  return at != events.end() && (*at).time <= last;
 }
 
 /// Median and maximum of the bounds of a location where it communicates.
