@@ -30,7 +30,7 @@ ClockRow row_of(const Figures& figures, std::int64_t common, bool is_right) {
   row.most_ticks = stays_at(figures, common) ? 0 : size_of(figures, common);
   if (row.state != ClockState::stepped) row.drift_ppm = figures.slope * 1e6;
   if (row.state == ClockState::stepped) row.since_ticks = figures.since;
-  if (row.state == ClockState::right) row.offset_ticks = 0, row.drift_ppm = 0;
+  if (row.state == ClockState::right) row.drift_ppm = 0;
   if (figures.is_bounded) {
     row.bound_ticks = figures.bound;
     row.worst_bound_ticks = figures.worst_bound;
