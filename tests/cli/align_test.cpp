@@ -4,6 +4,7 @@
 #include <fstream>
 #include <sstream>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "base/temp_folder_testing.hpp"
@@ -84,6 +85,26 @@ TEST_F(AlignTool, a_clock_that_moves_beside_a_wrong_one_is_not_right) {
   const std::vector<std::string> states{"fast", "slow", "right", "right"};
   for (std::size_t i = 0; i < rows.size(); ++i) EXPECT_EQ(rows[i]["state"], states[i]) << rows;
   EXPECT_NEAR(rows[1]["offset_s"].get<double>(), 7e-6, 1e-7) << rows;
+}
+
+TEST_F(AlignTool, clocks_of_a_group_of_their_own_are_untied_also_if_they_move) {
+  // Nothing compares d and e, of which e is 7,000 ticks ahead, with a, b and c.
+  std::string edges = "cause_clock,cause_time,effect_clock,effect_time\n";
+  for (int t = 100'000; t < 200'000; t += 2000) {
+    const auto row = [&](const char* from, int sent, const char* to, int received) {
+      edges += fmt::format("{},{},{},{}\n", from, t + sent, to, t + received);
+    };
+    row("a", 0, "b", 10), row("b", 100, "a", 110);
+    row("b", 200, "c", 210), row("c", 300, "b", 310);
+    row("d", 400, "e", 7410), row("e", 7500, "d", 510);
+  }
+  const std::string table = put("e.csv", edges);
+  const ChildOutcome outcome = run_tool({"align", table, "-o", at("out"), "--json"});
+  const Json rows = json_of(outcome)["clocks"];
+  ASSERT_EQ(rows.size(), 5u) << outcome.summary();
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(rows[i]["state"], i < 3 ? "right" : "untied");
+  EXPECT_THAT(run_tool({"align", table, "-o", at("out"), "--force"}).out,
+              HasSubstr("3 clocks are right. Nothing ties 2 clocks to the others, of which "));
 }
 
 TEST_F(AlignTool, sets_clocks_by_ends_that_coincide) {
