@@ -173,7 +173,7 @@ void ArrowReader::finish(const ClockReader& clocks, RankFile& file) {
     if (!leaves_rank(parts) && (is_whole || open_of_kind[parts.front().kind] < 0)) return;
     for (Known part : parts) {
       part.arrow.clock = clocks.clock(part.own.row);
-      if (part.own.begin == 0 && file.clocks[part.arrow.clock].zero_is_none) continue;
+      if (file.clocks[part.arrow.clock].is_none(part.own.begin)) continue;
       clocks.count_on(part.own);
       std::int64_t time = 0;
       if (__builtin_add_overflow(part.own.begin, file.facts.base, &time) || time < 0) continue;

@@ -91,6 +91,33 @@ void Run::set_aside_wrong_units() {
   }
 }
 
+void Run::set_aside_far_times() {
+  for (const RankFile& file : files_) {
+    for (const FileClock& clock : file.clocks) {
+      const auto far = std::ranges::find_if(
+          clock.none, [](const NoTimes& one) { return one.first != 0 || one.last != 0; });
+      if (far == clock.none.end()) continue;
+      std::uint64_t count = 0;
+      for (const NoTimes& one : clock.none) count += one.first == 0 ? 0 : one.count;
+      const std::string name =
+          fmt::format("rank {}{}", file.rank + clock.part,
+                      clock.process.empty() ? "" : " device " + shown_text(clock.process));
+      set_aside.push_back(
+          {.kind = "no_times_of_this_run",
+           .clock = name,
+           .records = count,
+           .total = clock.times,
+           .is_decisive = false,
+           .reason = fmt::format("{} of {} begins and ends of {} are a day or more from all others "
+                                 "of its clock (the first at {:.9f} s): they count for nothing, "
+                                 "and stay as they are",
+                                 count, clock.times, name,
+                                 static_cast<double>(far->first + file.facts.base) / 1e9)});
+      warnings.push_back(set_aside.back().reason);
+    }
+  }
+}
+
 void Run::take(Matches matches) {
   matches_ = std::move(matches);
   std::uint64_t total = 0;
