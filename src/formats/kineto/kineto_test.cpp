@@ -144,6 +144,15 @@ TEST_F(Chrome, times_of_a_rank_in_another_unit_are_set_aside) {
   EXPECT_TRUE((*run)->list.cause_clock.empty());  // an arrow from this rank is no message
 }
 
+TEST_F(Chrome, times_with_exponents_are_named_as_such) {
+  std::string text = file_of({kernel(1000)});
+  text.replace(text.find("990.000"), 7, "9.9e2");
+  add(text);
+  EXPECT_NE(error().find("'9.9e2' is no time that can be read: exponents are not supported"),
+            std::string::npos)
+      << error();
+}
+
 TEST_F(Chrome, a_rank_whose_calls_all_have_no_end_is_set_aside) {
   const auto calls = [](int count, double length) {
     std::vector<std::string> events{

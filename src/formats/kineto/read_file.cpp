@@ -276,6 +276,14 @@ class FileReader {
   }
 
   tl::unexpected<Error> refuse(std::string_view text) const {
+    const bool has_exponent = text.find_first_not_of("0123456789+-.eE") == std::string_view::npos &&
+                              text.find_first_of("eE") != std::string_view::npos;
+    if (has_exponent) {
+      return fail(ErrorKind::input,
+                  fmt::format("{}: {} is no time that can be read: exponents are not supported; "
+                              "write microseconds as a plain decimal number",
+                              file_.path.string(), json::excerpt(text)));
+    }
     return fail(ErrorKind::input,
                 fmt::format("{}: {} is no time of at most 19 digits in microseconds and ns, or out "
                             "of range; write the file again",
