@@ -116,7 +116,7 @@ void ArrowReader::see(const EventText& event, const KeptEvent& own) {
     const Part part = event.is_phase('s')   ? Part::start
                       : event.is_phase('t') ? Part::step
                                             : Part::end;
-    add(key.kind, key.key, part, own);
+    add(key.kind, key.key, part, own, event.moment.has_value());
     return;
   }
   if (!is_word(event.name, "clock_sync")) return;
@@ -135,9 +135,10 @@ void ArrowReader::see(const EventText& event, const KeptEvent& own) {
   add(kind, answer, issues ? Part::end : Part::start, own);
 }
 
-void ArrowReader::add(std::uint64_t kind, std::uint64_t key, Arrow::Part part,
-                      const KeptEvent& own) {
-  parts_.push_back({.arrow = {.key = key, .part = part}, .kind = kind, .own = own});
+void ArrowReader::add(std::uint64_t kind, std::uint64_t key, Arrow::Part part, const KeptEvent& own,
+                      bool is_flow) {
+  parts_.push_back(
+      {.arrow = {.key = key, .part = part}, .kind = kind, .own = own, .is_flow = is_flow});
 }
 
 /// Calls `see` with the parts of each key, and whether the arrow begins and ends here.
@@ -147,7 +148,7 @@ void ArrowReader::for_each_arrow(
     bool starts = false, ends = false;
     for (; last < parts_.size() && parts_[last].arrow.key == parts_[first].arrow.key; ++last) {
       starts |= parts_[last].arrow.part == Part::start;
-      ends |= parts_[last].arrow.part == Part::end;
+      ends |= parts_[last].arrow.part == Part::end || (parts_[last].is_flow && last > first);
     }
     see(std::span(parts_).subspan(first, last - first), starts && ends);
   }
