@@ -214,7 +214,7 @@ class StayingClocks {
     std::fill_n(shift_.begin(), staying, 0);
     for (std::uint32_t round = 0; round <= clocks_; ++round) {
       const std::vector<std::int64_t> before = shift_;
-      relax();
+      relax(round % 2 == 1);
       team_.reduce(Team::Reduction::max, shift_);
       if (std::any_of(shift_.begin(), shift_.begin() + staying, [](auto s) { return s > 0; })) {
         return false;
@@ -224,9 +224,12 @@ class StayingClocks {
     return false;
   }
 
-  void relax() {
+  /// `backward`: edges in reverse, so that few rounds pass on what chains of clocks demand.
+  void relax(bool backward) {
     for (NodeIndex n = 0; n < times_.size(); ++n) times_[n] = time(n);
-    for (const match::Edge& edge : graph_.edges) {
+    const std::size_t edges = graph_.edges.size();
+    for (std::size_t e = 0; e < edges; ++e) {
+      const match::Edge& edge = graph_.edges[backward ? edges - 1 - e : e];
       demand(edge.send, edge.receive, excess(edge.send, edge.receive));
     }
     for (const match::Exchange& exchange : graph_.exchanges) {
