@@ -10,7 +10,7 @@ namespace entrain {
 
 /// How a clock runs against the common time.
 enum class ClockState : std::uint8_t {
-  right,    ///< it contradicts no other clock that is right; its offset counts as 0
+  right,    ///< it may stay as it is: nothing contradicts it
   slow,     ///< it is behind the common time, along a straight line
   fast,     ///< it is ahead of it, along a straight line
   stepped,  ///< it was set while the trace was recorded

@@ -173,6 +173,101 @@ std::vector<std::uint32_t> places(const ClocksOfTrace& of) {
   return result;
 }
 
+/// Tells which clocks may stay as measured beside the others as estimated, each of which may move
+/// by any constant.
+class StayingClocks {
+ public:
+  /// `place`: position of each location's clock in order of its move.
+  StayingClocks(const ClocksOfTrace& of, const Times& measured,
+                const std::vector<std::uint32_t>& place)
+      : graph_(of.context.graph),
+        team_(of.context.team()),
+        measured_(measured),
+        clocks_(std::ranges::max(place) + 1) {
+    constraints::evaluate_nodes(of.context, found_,
+                                [&](LocationIndex l) { return ClockMap::Cursor(of.found[l]); });
+    place_.resize(graph_.node_count());
+    for (NodeIndex n = 0; n < place_.size(); ++n) place_[n] = place[graph_.location_of(n)];
+    times_.resize(place_.size());
+  }
+
+  /// The most clocks that may stay, in order of their places, at most `most`. Collective.
+  std::uint32_t count(std::uint32_t most) {
+    if (may_stay(most)) return most;
+    std::uint32_t few = 0;
+    while (few + 1 < most) {
+      const std::uint32_t middle = few + (most - few) / 2;
+      (may_stay(middle) ? few : most) = middle;
+    }
+    return few;
+  }
+
+ private:
+  static constexpr std::int64_t k_free = match::k_no_demand;
+
+  /// True if constants for the clocks from place `staying` on exist by which no edge is violated
+  /// more than it is by the estimate. They are the least ones that the edges from the others
+  /// demand, found by relaxation (Bellman 1958); those that nothing demands of are free.
+  bool may_stay(std::uint32_t staying) {
+    staying_ = staying;
+    shift_.assign(clocks_, k_free);
+    std::fill_n(shift_.begin(), staying, 0);
+    for (std::uint32_t round = 0; round <= clocks_; ++round) {
+      const std::vector<std::int64_t> before = shift_;
+      relax(round % 2 == 1);
+      team_.reduce(Team::Reduction::max, shift_);
+      if (std::any_of(shift_.begin(), shift_.begin() + staying, [](auto s) { return s > 0; })) {
+        return false;
+      }
+      if (shift_ == before) return true;
+    }
+    return false;
+  }
+
+  /// `backward`: edges in reverse, so that few rounds pass on what chains of clocks demand.
+  void relax(bool backward) {
+    for (NodeIndex n = 0; n < times_.size(); ++n) times_[n] = time(n);
+    const std::size_t edges = graph_.edges.size();
+    for (std::size_t e = 0; e < edges; ++e) {
+      const match::Edge& edge = graph_.edges[backward ? edges - 1 - e : e];
+      demand(edge.send, edge.receive, excess(edge.send, edge.receive));
+    }
+    for (const match::Exchange& exchange : graph_.exchanges) {
+      std::int64_t left = 0;
+      match::for_deciding_pairs(graph_, exchange, found_, [&](const auto& begin, const auto& end) {
+        left = std::max(left, excess(begin.node, end.node));
+      });
+      match::for_deciding_pairs(graph_, exchange, times_, [&](const auto& begin, const auto& end) {
+        demand(begin.node, end.node, left);
+      });
+    }
+  }
+
+  /// By how much the estimate leaves an edge violated.
+  [[nodiscard]] std::int64_t excess(NodeIndex cause, NodeIndex effect) const {
+    return std::max<std::int64_t>(0, found_[cause] - found_[effect]);
+  }
+  [[nodiscard]] std::int64_t unshifted(NodeIndex n) const {
+    return (place_[n] < staying_ ? measured_ : found_)[n];
+  }
+  [[nodiscard]] std::int64_t time(NodeIndex n) const {
+    return shift_[place_[n]] == k_free ? k_free : unshifted(n) + shift_[place_[n]];
+  }
+  void demand(NodeIndex cause, NodeIndex effect, std::int64_t excess) {
+    if (place_[cause] == place_[effect] || shift_[place_[cause]] == k_free) return;
+    std::int64_t& shift = shift_[place_[effect]];
+    shift = std::max(shift, time(cause) - excess - unshifted(effect));
+  }
+
+  const match::Graph& graph_;
+  Team& team_;
+  const Times& measured_;
+  Times found_, times_;             ///< `times_`: shifted; k_free: of a clock that is free
+  BigVector<std::uint32_t> place_;  ///< index: node
+  std::uint32_t clocks_, staying_ = 0;
+  std::vector<std::int64_t> shift_;  ///< index: place
+};
+
 /// Finds the locations that may be wrong without the others of their clock.
 class ErringAlone {
  public:
@@ -250,8 +345,11 @@ ClockEvidence clock_evidence(const ClocksOfTrace& of) {
   collector.add_all();
   evidence.group = collector.groups();
   combine(context.team(), evidence);
-  const std::int64_t first_wrong = context.team().reduce(
+  std::int64_t first_wrong = context.team().reduce(
       Team::Reduction::min, static_cast<std::int64_t>(collector.first_wrong()));
+  if (first_wrong != k_none) {
+    first_wrong = StayingClocks(of, times, place).count(static_cast<std::uint32_t>(first_wrong));
+  }
   for (std::size_t l = 0; l < place.size(); ++l) {
     evidence.of[l].is_right = static_cast<std::int64_t>(place[l]) < first_wrong;
   }

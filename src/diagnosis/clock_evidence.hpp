@@ -42,10 +42,13 @@ struct ClockEvidence {
 /// of a collective concerns the last begin that it waits for. Linear in edges, but for the order of
 /// begins of a collective. Collective.
 ///
-/// Those clocks are right that violate no edge among themselves, taken in order of how far the
-/// estimate moves them: where an estimate moves some a little that nothing speaks against, nobody
-/// can call them wrong. Example: rank 0 moves by 5 ms, the others by 0, 1 and 3 us; all violated
-/// edges are between rank 0 and others, so these are right.
+/// Those clocks are right that violate no edge among themselves if they stay as measured, and
+/// beside which the others, as estimated but for a constant each, violate none either; taken in
+/// order of how far the estimate moves them. Where an estimate moves some a little that nothing
+/// speaks against, nobody can call them wrong. Example: rank 0 moves by 5 ms, the others by 0, 1
+/// and 3 us; all violated edges are between rank 0 and others, and are met if only rank 0 moves, so
+/// these are right. If those of rank 1 were met only beside a rank 2 moved by 7 ms, rank 2 would be
+/// wrong.
 ClockEvidence clock_evidence(const ClocksOfTrace& clocks);
 
 }  // namespace entrain::diagnosis

@@ -30,7 +30,7 @@ ClockRow row_of(const Figures& figures, std::int64_t common, bool is_right) {
   row.most_ticks = stays_at(figures, common) ? 0 : size_of(figures, common);
   if (row.state != ClockState::stepped) row.drift_ppm = figures.slope * 1e6;
   if (row.state == ClockState::stepped) row.since_ticks = figures.since;
-  if (row.state == ClockState::right) row.offset_ticks = 0, row.drift_ppm = 0;
+  if (row.state == ClockState::right) row.drift_ppm = 0;
   if (figures.is_bounded) {
     row.bound_ticks = figures.bound;
     row.worst_bound_ticks = figures.worst_bound;
@@ -69,10 +69,13 @@ class TableMaker {
       add_evidence(evidence_.of[l], row);
       is_tied = is_tied || evidence_.group[l] == largest_;
     }
-    if (row.state != ClockState::right) row.maybe_only = suspects(clock);
-    if (is_tied || row.state != ClockState::right) return;
+    if (is_tied) {
+      if (row.state != ClockState::right) row.maybe_only = suspects(clock);
+      return;
+    }
     row.state = ClockState::untied;
     row.drift_ppm = std::nullopt;
+    row.since_ticks = std::nullopt;
     row.bound_ticks = row.worst_bound_ticks = std::nullopt;
   }
 
@@ -141,11 +144,11 @@ ClockTable clock_table(const ClocksOfTrace& of, std::span<const ClockMap> correc
   return table;
 }
 
-ClockTable unmoved_clocks(const ClocksOfTrace& of) {
+ClockTable unmoved_clocks(const ClocksOfTrace& of, std::span<const std::uint32_t> groups) {
   ClockEvidence evidence;
   if (of.context.graph.first_node.empty()) {
     evidence.of.resize(of.context.trace().locations.size());
-    evidence.group.resize(evidence.of.size());
+    evidence.group.assign(groups.begin(), groups.end());
   } else {
     evidence = clock_evidence(of);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include <entrain/clock_map.hpp>
@@ -17,8 +18,8 @@ namespace entrain::diagnosis {
 ClockTable clock_table(const ClocksOfTrace& clocks, std::span<const ClockMap> corrected,
                        const ClockEvidence& evidence, const ClockBounds* bounds);
 
-/// The same for the clocks as measured, of which nothing is violated. Without a graph all clocks
-/// count as tied, and there is no evidence.
-ClockTable unmoved_clocks(const ClocksOfTrace& clocks);
+/// The same for the clocks as measured, of which nothing is violated. Without a graph there is no
+/// evidence, and locations are tied that have equal `groups`.
+ClockTable unmoved_clocks(const ClocksOfTrace& clocks, std::span<const std::uint32_t> groups);
 
 }  // namespace entrain::diagnosis

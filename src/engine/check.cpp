@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <entrain/entrain.hpp>
 
@@ -84,6 +85,8 @@ Result<CheckReport> engine::check(const Run& run, const Paths& paths, const Chec
   trace::begin_phase(run.progress, "check");
   CheckSetting setting = setting_of(workers, *source, timeline, options, run.progress);
   setting.survey = survey ? survey->before() : nullptr;
+  std::vector<std::uint32_t> groups;
+  if (!timeline.has_given_edges) setting.groups = &groups;
   TRY_ASSIGN(CheckReport report, check_times(setting, timeline.loaded, timeline.presync.maps));
   std::optional<ExplainedClocks> clocks;
   if (is_contradicted(report)) {
@@ -91,7 +94,7 @@ Result<CheckReport> engine::check(const Run& run, const Paths& paths, const Chec
                                      timeline.presync.maps, proven ? &*proven : nullptr, report));
   } else {
     clocks = ExplainedClocks{
-        diagnosis::unmoved_clocks(diagnosed_clocks(workers, timeline)), timeline.told, {}};
+        diagnosis::unmoved_clocks(diagnosed_clocks(workers, timeline), groups), timeline.told, {}};
   }
   TRY(trace::check_unchanged(run.processes, timeline.loaded));
   take_clocks(*source, timeline.presync, report);

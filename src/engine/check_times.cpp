@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/disjoint_sets.hpp"
+#include "base/team.hpp"
 #include "base/try.hpp"
 #include "clocks/warnings.hpp"
 #include "match/parts.hpp"
@@ -68,6 +70,51 @@ class GraphEdges : public verify::NamedEdges {
 
   const match::Graph& graph_;
   match::LocationFinder location_of_;
+};
+
+/// Finds the locations that edges tie, and passes the edges on.
+class Ties : public verify::EdgeObserver {
+ public:
+  /// `next` may be null.
+  Ties(std::size_t locations, verify::EdgeObserver* next) : sets_(locations), next_(next) {}
+
+  void restart() override {
+    if (next_ != nullptr) next_->restart();
+  }
+  void channel(const verify::Relation& relation, const verify::MatchedChannel& channel,
+               LocationIndex from, LocationIndex to) override {
+    sets_.join(from, to);
+    if (next_ != nullptr) next_->channel(relation, channel, from, to);
+  }
+  void pair(const verify::Pair& pair) override {
+    sets_.join(pair.send.location, pair.receive.location);
+    if (next_ != nullptr) next_->pair(pair);
+  }
+  void instance(const verify::Instance& instance,
+                std::span<const verify::WorstPair> deciding) override {
+    for (const verify::Moment& send : instance.sends) {
+      sets_.join(instance.sends.front().event.location, send.event.location);
+    }
+    for (const verify::WorstPair& pair : deciding) {
+      sets_.join(instance.sends[pair.send].event.location,
+                 instance.receives[pair.receive].event.location);
+    }
+    if (next_ != nullptr) next_->instance(instance, deciding);
+  }
+
+  /// Those of all members. Collective.
+  std::vector<std::uint32_t> groups(Team& team) {
+    const std::vector<std::uint32_t> own = sets_.all();
+    const std::vector<std::uint32_t> all = gather_everywhere(team, own);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      sets_.join(static_cast<std::uint32_t>(i % own.size()), all[i]);
+    }
+    return sets_.all();
+  }
+
+ private:
+  DisjointSets sets_;
+  verify::EdgeObserver* next_;
 };
 
 /// Edges that one worker observes, if they are wanted.
@@ -185,12 +232,18 @@ Result<verify::Checks> check_both_times(const CheckSetting& setting,
         own_times.claims.find = [&](const trace::Share& all, bool messages_missing) {
           return match::find_witness(all, messages_missing, threads, setting.progress);
         };
-        own_times.observer = seen.observer();
+        Ties ties(share.trace.locations.size(), seen.observer());
+        own_times.observer = setting.groups == nullptr ? seen.observer() : &ties;
         other_times.observer = seen_of_others.observer();
         if (others != nullptr) other_times.maps = others->maps;
         TRY_ASSIGN(verify::Checks own,
                    verify::check_both(share, own_times, others != nullptr ? &other_times : nullptr,
                                       setting.options, Cancel(setting.progress)));
+        if (setting.groups != nullptr) {
+          std::vector<std::uint32_t> groups = ties.groups(share.team);
+          const std::lock_guard lock(mutex);
+          *setting.groups = std::move(groups);
+        }
         const bool speaks = workers.speaks(share.team);
         seen.gather(share.team, speaks);
         if (own.others) seen_of_others.gather(share.team, speaks);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <span>
+#include <vector>
 
 #include <entrain/clock_map.hpp>
 #include <entrain/options.hpp>
@@ -28,6 +30,9 @@ struct CheckSetting {
   const Progress* progress = nullptr;  ///< may be null
   /// To be filled with the edges of all workers, at rank 0 of the processes; may be null.
   page::Survey* survey = nullptr;
+  /// To be filled with a number per location, equal for those that edges tie, by way of others too;
+  /// may be null.
+  std::vector<std::uint32_t>* groups = nullptr;
   bool known_acyclic = false;  ///< see verify::TimesToCheck::known_acyclic
   /// Pairs that were found before where records are missing; null: they are found now.
   const trace::Witness* witness = nullptr;

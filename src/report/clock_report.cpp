@@ -178,6 +178,22 @@ std::string wrong_sentence(const ClockTable& table, std::size_t wrong) {
   return text + ".";
 }
 
+/// ", of which d moves by up to 3.000 ms to meet the edges among them"; "" if none moves.
+std::string untied_moves(const ClockTable& table) {
+  std::string names;
+  std::size_t count = 0;
+  std::int64_t most = 0;
+  for (const ClockRow& row : table.rows) {
+    if (row.state != ClockState::untied || row.most_ticks == 0) continue;
+    most = std::max(most, row.most_ticks);
+    if (++count <= k_named) names += (count == 1 ? "" : ", ") + short_name(row.name);
+  }
+  if (count == 0) return "";
+  return fmt::format(", of which {} {} by up to {} to meet the edges among them",
+                     count > k_named ? format_count(count) : names, count == 1 ? "moves" : "move",
+                     format_ticks(most, table.resolution_hz));
+}
+
 Json row_json(const ClockRow& row, std::uint64_t hz) {
   const bool known = row.state != ClockState::untied;
   return {{"clock", row.name},
@@ -242,10 +258,11 @@ std::string clocks_sentence(const ClockTable& table) {
   if (untied == 0) return text;
   if (untied == 1 && table.rows.size() == 1) return "There is one clock, and nothing to compare.";
   if (untied == table.rows.size()) {
-    return fmt::format("Nothing ties the {} clocks to each other.", format_count(untied));
+    return fmt::format("Nothing ties the {} clocks to each other{}.", format_count(untied),
+                       untied_moves(table));
   }
-  return text + fmt::format("{}Nothing ties {} to the others.", text.empty() ? "" : " ",
-                            format_number_of(untied, "clock", "clocks"));
+  return text + fmt::format("{}Nothing ties {} to the others{}.", text.empty() ? "" : " ",
+                            format_number_of(untied, "clock", "clocks"), untied_moves(table));
 }
 
 std::string wrong_clocks_text(const ClockTable& table, std::size_t most, const Style& style) {

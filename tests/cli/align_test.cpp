@@ -4,6 +4,7 @@
 #include <fstream>
 #include <sstream>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "base/temp_folder_testing.hpp"
@@ -60,6 +61,50 @@ TEST_F(AlignTool, maps_a_table_and_keeps_the_rest_of_it) {
   const std::string mapped = text_of(at("out") + "/v.csv");
   EXPECT_EQ(mapped.rfind("name;x,\"host\",t\n\"one, \"\"1\"\"\",b,61", 0), 0u) << mapped;
   EXPECT_THAT(text_of(at("out") + "/bounds.csv"), HasSubstr("location,local_ticks"));
+}
+
+TEST_F(AlignTool, a_clock_that_moves_beside_a_wrong_one_is_not_right) {
+  // b and c stand at 0 and 40,000 ticks, and d at -7,000, of which only c knows.
+  const std::vector<std::pair<std::string, int>> clocks{
+      {"a", 0}, {"b", 0}, {"c", 40'000}, {"d", -7'000}};
+  std::string edges = "cause_clock,cause_time,effect_clock,effect_time\n";
+  const auto send = [&](const auto& from, const auto& to, int time) {
+    edges += from.first + "," + std::to_string(time + from.second) + "," + to.first + "," +
+             std::to_string(time + 10 + to.second) + "\n";
+  };
+  for (int t = 100'000; t < 1'100'000; t += 2000) {
+    for (std::size_t i = 0; i + 1 < clocks.size(); ++i) {
+      send(clocks[i], clocks[i + 1], t);
+      send(clocks[i + 1], clocks[i], t + 1000);
+    }
+  }
+  const ChildOutcome outcome = run_tool({"align", put("e.csv", edges), "-o", at("out"), "--json"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.summary();
+  const Json rows = json_of(outcome)["clocks"];
+  ASSERT_EQ(rows.size(), 4u) << outcome.summary();
+  const std::vector<std::string> states{"fast", "slow", "right", "right"};
+  for (std::size_t i = 0; i < rows.size(); ++i) EXPECT_EQ(rows[i]["state"], states[i]) << rows;
+  EXPECT_NEAR(rows[1]["offset_s"].get<double>(), 7e-6, 1e-7) << rows;
+}
+
+TEST_F(AlignTool, clocks_of_a_group_of_their_own_are_untied_also_if_they_move) {
+  // Nothing compares d and e, of which e is 7,000 ticks ahead, with a, b and c.
+  std::string edges = "cause_clock,cause_time,effect_clock,effect_time\n";
+  for (int t = 100'000; t < 200'000; t += 2000) {
+    const auto row = [&](const char* from, int sent, const char* to, int received) {
+      edges += fmt::format("{},{},{},{}\n", from, t + sent, to, t + received);
+    };
+    row("a", 0, "b", 10), row("b", 100, "a", 110);
+    row("b", 200, "c", 210), row("c", 300, "b", 310);
+    row("d", 400, "e", 7410), row("e", 7500, "d", 510);
+  }
+  const std::string table = put("e.csv", edges);
+  const ChildOutcome outcome = run_tool({"align", table, "-o", at("out"), "--json"});
+  const Json rows = json_of(outcome)["clocks"];
+  ASSERT_EQ(rows.size(), 5u) << outcome.summary();
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(rows[i]["state"], i < 3 ? "right" : "untied");
+  EXPECT_THAT(run_tool({"align", table, "-o", at("out"), "--force"}).out,
+              HasSubstr("3 clocks are right. Nothing ties 2 clocks to the others, of which "));
 }
 
 TEST_F(AlignTool, sets_clocks_by_ends_that_coincide) {

@@ -95,6 +95,18 @@ TEST_F(Verdict, is_clean_where_enough_was_checked) {
   EXPECT_THAT(verdict_of(text_), HasSubstr("there was nothing to correct"));
 }
 
+TEST_F(Verdict, calls_no_clock_right_that_nothing_ties_to_others) {
+  archive_.location(2, archive_.process("MPI Rank 2", archive_.node("n1")));
+  message(1000, 2000);
+  archive_.at(2).enter(1000, work_).leave(2000, work_);
+  const Json json = check(0);
+  EXPECT_THAT(text_, HasSubstr("2 clocks are right. Nothing ties 1 clock to the others."));
+  EXPECT_EQ(json["clocks"][2]["clock"], "MPI Rank 2");
+  EXPECT_EQ(json["clocks"][2]["state"], "untied");
+  const ChildOutcome clocks = run_tool({"clocks", (scratch_ / "in").string()});
+  EXPECT_THAT(clocks.out, StartsWith("2 clocks are right. Nothing ties 1 clock to the others."));
+}
+
 TEST_F(Verdict, is_violations_where_a_receive_comes_first) {
   message(1000, 900);
   EXPECT_EQ(check(1)["verdict"], "violations");

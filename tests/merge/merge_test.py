@@ -242,6 +242,23 @@ class Merge(unittest.TestCase):
         counters = tables.of_perfetto(self.folder / "run.pftrace")[0].counters
         self.assertEqual(sorted(row[4] for row in counters), [0.5, 5000, 7000, 10000, 49000])
 
+    def test_flows_of_perfetto_traces_start_and_end(self):
+        number, text, fixed, t = pftrace.number, pftrace.text, pftrace.fixed, 1_700_000_000_000_000_000
+
+        def slice_at(time, *flows):
+            begin = number(9, 1) + number(11, 5) + text(23, "a") + b"".join(fixed(*flow) for flow in flows)
+            return (number(8, time), text(11, begin)), (number(8, time + 5), text(11, number(9, 2) + number(11, 5)))
+
+        path = self.put_packets(*slice_at(t, (47, 1), (47, 2)), *slice_at(t + 10, (47, 1), (47, 3)),
+                                *slice_at(t + 20, (47, 2)), *slice_at(t + 30, (47, 2)),
+                                *slice_at(t + 40, (48, 3)), *slice_at(t + 50, (47, 3)))
+        merged([path], self.folder / "run.json")
+        parts = [(one["rank_id"], one["ph"], one.get("bp"))
+                 for one in json.loads((self.folder / "run.json").read_text())["traceEvents"] if "rank_id" in one]
+        self.assertEqual(sorted(parts, key=lambda part: part[0]),
+                         [(1, "s", None), (1, "f", "e"), (2, "s", None), (2, "t", None), (2, "f", "e"),
+                          (3, "s", None), (3, "f", "e"), (3, "s", None)])
+
     def put_ranks(self, *ranks):
         for rank, events in enumerate(ranks):
             self.put(f"rank{rank}.json", events, distributedInfo={"rank": rank, "world_size": len(ranks)})

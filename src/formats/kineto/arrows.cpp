@@ -116,7 +116,7 @@ void ArrowReader::see(const EventText& event, const KeptEvent& own) {
     const Part part = event.is_phase('s')   ? Part::start
                       : event.is_phase('t') ? Part::step
                                             : Part::end;
-    add(key.kind, key.key, part, own);
+    add(key.kind, key.key, part, own, event.moment.has_value());
     return;
   }
   if (!is_word(event.name, "clock_sync")) return;
@@ -135,9 +135,10 @@ void ArrowReader::see(const EventText& event, const KeptEvent& own) {
   add(kind, answer, issues ? Part::end : Part::start, own);
 }
 
-void ArrowReader::add(std::uint64_t kind, std::uint64_t key, Arrow::Part part,
-                      const KeptEvent& own) {
-  parts_.push_back({.arrow = {.key = key, .part = part}, .kind = kind, .own = own});
+void ArrowReader::add(std::uint64_t kind, std::uint64_t key, Arrow::Part part, const KeptEvent& own,
+                      bool is_flow) {
+  parts_.push_back(
+      {.arrow = {.key = key, .part = part}, .kind = kind, .own = own, .is_flow = is_flow});
 }
 
 /// Calls `see` with the parts of each key, and whether the arrow begins and ends here.
@@ -147,7 +148,7 @@ void ArrowReader::for_each_arrow(
     bool starts = false, ends = false;
     for (; last < parts_.size() && parts_[last].arrow.key == parts_[first].arrow.key; ++last) {
       starts |= parts_[last].arrow.part == Part::start;
-      ends |= parts_[last].arrow.part == Part::end;
+      ends |= parts_[last].arrow.part == Part::end || (parts_[last].is_flow && last > first);
     }
     see(std::span(parts_).subspan(first, last - first), starts && ends);
   }
@@ -173,7 +174,7 @@ void ArrowReader::finish(const ClockReader& clocks, RankFile& file) {
     if (!leaves_rank(parts) && (is_whole || open_of_kind[parts.front().kind] < 0)) return;
     for (Known part : parts) {
       part.arrow.clock = clocks.clock(part.own.row);
-      if (part.own.begin == 0 && file.clocks[part.arrow.clock].zero_is_none) continue;
+      if (file.clocks[part.arrow.clock].is_none(part.own.begin)) continue;
       clocks.count_on(part.own);
       std::int64_t time = 0;
       if (__builtin_add_overflow(part.own.begin, file.facts.base, &time) || time < 0) continue;

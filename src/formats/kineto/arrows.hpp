@@ -42,9 +42,11 @@ class ArrowReader {
     Arrow arrow;             ///< without its time and clock
     std::uint64_t kind = 0;  ///< hash of category and name
     KeptEvent own;           ///< its begin is the time of the arrow
+    bool is_flow = false;    ///< of a Perfetto trace, in which the last part need not say so
   };
   void for_each_arrow(const std::function<void(std::span<const Known>, bool is_whole)>& see) const;
-  void add(std::uint64_t kind, std::uint64_t key, Arrow::Part part, const KeptEvent& own);
+  void add(std::uint64_t kind, std::uint64_t key, Arrow::Part part, const KeptEvent& own,
+           bool is_flow = false);
 
   std::vector<Known> parts_;
 };

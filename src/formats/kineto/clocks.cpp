@@ -25,6 +25,8 @@ bool is_runtime(std::string_view category) {
   return is_one_of(category, "cuda_runtime", "cuda_driver", "hip_runtime", "Runtime");
 }
 
+constexpr std::int64_t k_far = 86'400'000'000'000;  ///< ns: no rank records for a day
+
 /// Times with the base of a file. Errors: ErrorKind::input for those out of range.
 Result<std::uint64_t> shown(std::int64_t time, const RankFile& file) {
   std::int64_t sum = 0;
@@ -55,8 +57,24 @@ void ClockReader::Stamps::add(std::int64_t begin, std::int64_t end) {
   ++events;
   zeros += begin == 0 ? 1 : 0;
   if (begin == 0) return;
-  first = std::min(first, begin);
-  last = std::max(last, end);
+  add_time(begin);
+  if (end != begin) add_time(end);
+}
+
+void ClockReader::Stamps::add_time(std::int64_t time) {
+  const std::int64_t day = time / k_far - (time % k_far < 0 ? 1 : 0);
+  NoTimes& own = days.try_emplace(day, NoTimes{time, time, 0}).first->second;
+  own.first = std::min(own.first, time);
+  own.last = std::max(own.last, time);
+  ++own.count;
+}
+
+void ClockReader::Stamps::find_ends(const std::vector<NoTimes>& far) {
+  for (const auto& [day, own] : days) {
+    if (is_in(far, own.first)) continue;
+    first = std::min(first, own.first);
+    last = std::max(last, own.last);
+  }
 }
 
 void ClockReader::Stamps::add(const Stamps& other) {
@@ -185,7 +203,6 @@ void ClockReader::gather_devices() {
     if (!row.is_of_device) continue;
     Device& device = devices_[row.name.process];
     device.machine = row.machine;
-    for (const Stamps& stamps : row.stamps) device.stamps.add(stamps);
     ++device.streams;
   }
   for (const Work& work : work_) devices_[rows_[work.row].name.process].work.push_back(&work);
@@ -276,6 +293,66 @@ Falls ClockReader::falls_of(std::span<const std::uint32_t> rows) const {
   return {std::move(all)};
 }
 
+/// Times of a clock that are a day or more from all others, and at most a twentieth: more are of a
+/// clock that was set.
+std::vector<NoTimes> ClockReader::far_of(std::vector<NoTimes> days) {
+  constexpr std::uint64_t k_few = 20;
+  std::ranges::sort(days, {}, &NoTimes::first);
+  std::vector<NoTimes> far;
+  std::uint64_t all = 0;
+  for (const NoTimes& one : days) {
+    all += one.count;
+    if (far.empty() || one.first > Int128{far.back().last} + k_far) {
+      far.push_back(one);
+    } else {
+      far.back().last = std::max(far.back().last, one.last);
+      far.back().count += one.count;
+    }
+  }
+  std::erase_if(far, [&](const NoTimes& one) { return k_few * one.count > all; });
+  return far;
+}
+
+bool ClockReader::is_far(const KeptEvent& event) const {
+  const std::vector<NoTimes>& far = *rows_[event.row].far;
+  return is_in(far, event.begin) || is_in(far, event.end);
+}
+
+/// Leaves out what is no time of this run, before anything is concluded from times.
+void ClockReader::screen() {
+  std::map<std::pair<bool, std::string_view>, std::vector<RowFacts*>> rows;
+  for (RowFacts& row : rows_) {
+    const auto device = devices_.find(row.name.process);
+    const bool has_clock = row.is_of_device && !device->second.host.empty();
+    const bool is_named = has_clock || part_of(row.name.process) > 0;
+    rows[{has_clock, is_named ? row.name.process : ""}].push_back(&row);
+  }
+  for (const auto& [clock, own] : rows) {
+    std::vector<NoTimes> days;
+    for (const RowFacts* const row : own) {
+      for (const Stamps& stamps : row->stamps) {
+        for (const auto& [day, times] : stamps.days) days.push_back(times);
+      }
+    }
+    const std::vector<NoTimes>& far = far_[clock] = far_of(std::move(days));
+    for (RowFacts* const row : own) {
+      row->far = &far;
+      for (Stamps& stamps : row->stamps) stamps.find_ends(far);
+    }
+  }
+  for (const RowFacts& row : rows_) {
+    if (!row.is_of_device) continue;
+    for (const Stamps& stamps : row.stamps) devices_[row.name.process].stamps.add(stamps);
+  }
+  for (auto& [process, device] : devices_) {
+    std::erase_if(device.work, [&](const Work* work) { return is_far(*work); });
+  }
+  std::erase_if(waits_, [&](const Wait& wait) { return is_far(wait); });
+  for (auto& [process, launches] : launches_) {
+    std::erase_if(launches, [&](const auto& launch) { return is_far(launch.second); });
+  }
+}
+
 /// Lets the times of each clock count on, before these are taken for times.
 void ClockReader::count_all_on() {
   std::map<std::pair<bool, std::string_view>, std::vector<std::uint32_t>> rows;
@@ -324,6 +401,7 @@ void ClockReader::count_all_on() {
 Result<void> ClockReader::finish(RankFile& file, const std::set<std::string_view>& devices) {
   gather_devices();
   find_parts(devices);
+  screen();
   count_all_on();
   file.parts = std::max<std::uint32_t>(1, part_count_);
   file.machines = machines_;
@@ -349,7 +427,12 @@ Result<void> ClockReader::finish(RankFile& file, const std::set<std::string_view
     row.clock = row.is_of_device ? clock_of_device[process] : part_of(process);
     Falls& falls = ahead_[static_cast<std::size_t>(&row - rows_.data())];
     if (row.is_of_device && row.clock == 0) falls = {};  // the host's clock, in no order with it
-    if (!falls.all.empty()) file.clocks[row.clock].falls = falls;
+    FileClock& clock = file.clocks[row.clock];
+    if (!falls.all.empty()) clock.falls = falls;
+    if (clock.none.empty()) clock.none = *row.far;
+    for (const Stamps& own : row.stamps) {
+      for (const auto& [day, times] : own.days) clock.times += times.count;
+    }
     for (std::uint32_t p = 0; p < row.stamps.size(); ++p) {
       stamps[row.clock].add(row.stamps[p].moved(falls, p));
     }
@@ -362,11 +445,15 @@ Result<void> ClockReader::finish(RankFile& file, const std::set<std::string_view
 }
 
 Result<void> ClockReader::take(const Stamps& stamps, FileClock& clock, RankFile& file) {
-  clock.zero_is_none = stamps.zero_is_none();
-  clock.events = stamps.events - (clock.zero_is_none ? stamps.zeros : 0);
+  const bool zero_is_none = stamps.zero_is_none();
+  if (zero_is_none) {
+    clock.none.insert(std::ranges::upper_bound(clock.none, 0, {}, &NoTimes::first),
+                      {0, 0, stamps.zeros});
+  }
+  clock.events = stamps.events - (zero_is_none ? stamps.zeros : 0);
   file.zeros += stamps.events - clock.events;
   if (clock.events == 0) return {};
-  const bool at_zero = stamps.zeros > 0 && !clock.zero_is_none;
+  const bool at_zero = stamps.zeros > 0 && !zero_is_none;
   TRY_ASSIGN(clock.first,
              shown(at_zero ? std::min<std::int64_t>(0, stamps.first) : stamps.first, file));
   TRY_ASSIGN(clock.last,
@@ -454,7 +541,10 @@ bool tells_of_clocks(std::string_view category) {
 
 bool has_no_time(const FileClock& clock, const EventText& event) {
   bool cut = false;
-  return clock.zero_is_none && time_of(event, cut) == 0;
+  if (clock.none.empty()) return false;
+  const std::int64_t begin = time_of(event, cut).value_or(0);
+  const std::int64_t length = event.has_length() ? length_of(event, cut).value_or(0) : 0;
+  return clock.is_none(begin) || clock.is_none(begin + length);
 }
 
 std::uint64_t correlation_of(const EventText& event) {

@@ -82,9 +82,13 @@ class ClockReader {
     std::uint64_t events = 0, zeros = 0;
     std::int64_t first = std::numeric_limits<std::int64_t>::max();  ///< other than 0
     std::int64_t last = std::numeric_limits<std::int64_t>::min();
+    std::map<std::int64_t, NoTimes> days;  ///< all others, by the day since the begin of time
 
     void add(std::int64_t begin, std::int64_t end);
     void add(const Stamps& other);
+    void add_time(std::int64_t time);
+    /// Finds the first and the last one, without those in `far`.
+    void find_ends(const std::vector<NoTimes>& far);
     [[nodiscard]] Stamps moved(const Falls& falls, std::uint32_t part) const;
     /// True if stamps of 0 are farther from all others than ten times what these cover, and than a
     /// second: the profiler did not know the time.
@@ -95,8 +99,9 @@ class ClockReader {
     std::vector<Stamps> stamps{1};  ///< of each part of its order
     RowOrder order{};
     std::uint32_t machine = 0;
-    bool is_of_device = false;  ///< work of a device is in it
-    std::uint32_t clock = 0;    ///< position in RankFile::clocks
+    bool is_of_device = false;                  ///< work of a device is in it
+    const std::vector<NoTimes>* far = nullptr;  ///< times of its clock far from all others
+    std::uint32_t clock = 0;                    ///< position in RankFile::clocks
   };
   /// A kernel or a copy.
   struct Work : KeptEvent {
@@ -137,6 +142,9 @@ class ClockReader {
   void add_call(const EventText& event, const KeptEvent& call);
   void gather_devices();
   [[nodiscard]] Falls falls_of(std::span<const std::uint32_t> rows) const;
+  static std::vector<NoTimes> far_of(std::vector<NoTimes> days);
+  void screen();
+  [[nodiscard]] bool is_far(const KeptEvent& event) const;
   void count_all_on();
   [[nodiscard]] std::string_view host_of(const Device& device) const;
   void find_parts(const std::set<std::string_view>& devices);
@@ -152,6 +160,7 @@ class ClockReader {
 
   Texts& texts_;
   std::vector<RowFacts> rows_;
+  std::map<std::pair<bool, std::string_view>, std::vector<NoTimes>> far_;  ///< of each clock
   std::vector<Falls> ahead_;  ///< of the clock of each row
   RowNumbers numbers_;
   std::vector<Work> work_;

@@ -104,6 +104,33 @@ TEST_F(Devices, work_at_0_far_from_all_other_is_no_work_of_1970) {
   EXPECT_EQ(file({launch(1e15, 1), work(0, 1)}).zeros, 0U);
 }
 
+TEST_F(Devices, single_times_a_day_from_all_others_are_none_of_this_run) {
+  const auto run = [&](double begin, double length) {
+    std::vector<std::string> events;
+    for (int k = 0; k < 20; ++k) {
+      events.push_back(launch(1e15 + 100 * k, k + 1));
+      events.push_back(event("kernel", "gemm", "0", k == 7 ? begin : 1e15 + 100 * k + 9,
+                             k == 7 ? length : 10, k + 1));
+    }
+    return file(events);
+  };
+  constexpr double k_day = 86'400e6;
+  for (const auto& [begin, length] :
+       {std::pair{5e3, 10.0}, {4.1e15, 10.0}, {1e15 + 709, 2 * k_day}}) {
+    const RankFile one = run(begin, length);
+    ASSERT_EQ(one.clocks.size(), 2U);
+    ASSERT_EQ(one.clocks[1].none.size(), 1U);
+    EXPECT_EQ(one.clocks[1].none[0].count, length > k_day ? 1U : 2U);
+    EXPECT_EQ(one.clocks[1].times, 40U);
+    EXPECT_EQ(one.clocks[1].edges.size(), 19U);
+    EXPECT_EQ(one.clocks[1].first, 1'000'000'000'000'009'000U);
+    EXPECT_EQ(one.clocks[1].last, 1'000'000'000'001'919'000U);
+    EXPECT_TRUE(one.clocks[0].none.empty());
+  }
+  EXPECT_EQ(run(1e15 + k_day / 2, 10).clocks[1].edges.size(), 20U);
+  EXPECT_TRUE(run(1e15 + k_day / 2, 10).clocks[1].none.empty());
+}
+
 TEST_F(Devices, each_clock_moves_by_its_own_map) {
   const std::string arrow = R"({"ph": "f", "pid": 0, "tid": 7, "ts": 90, "id": 1, "bp": "e"})";
   add(file_of({launch(100, 1), work(90, 1), arrow}));

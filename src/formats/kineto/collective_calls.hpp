@@ -138,15 +138,30 @@ struct Arrow {
   Part part = Part::start;
 };
 
+/// Times that are none of this run: 0 in place of one, or a day or more from all others. Events
+/// keep them.
+struct NoTimes {
+  std::int64_t first = 0, last = 0;  ///< ns without the base
+  std::uint64_t count = 0;           ///< begins and ends
+};
+/// True for a time in one of the ranges, which are in order.
+inline bool is_in(const std::vector<NoTimes>& ranges, std::int64_t time) {
+  const auto next = std::ranges::upper_bound(ranges, time, {}, &NoTimes::first);
+  return next != ranges.begin() && time <= (next - 1)->last;
+}
+
 /// A clock of a file: the host's, or that of a device that calls of the host are related to.
 struct FileClock {
   std::string process{};  ///< "pid" of a device's events as written
   std::uint64_t events = 0;
   std::uint64_t first = 0, last = 0;  ///< ns
-  bool zero_is_none = false;          ///< a `ts` of 0 is no time of this clock
+  std::uint64_t times = 0;            ///< begins and ends, those in `none` too
+  std::vector<NoTimes> none{};        ///< in order
   std::uint32_t part = 0;             ///< number of its rank in the file
   std::vector<InnerEdge> edges{};     ///< edges between the host and this device
   Falls falls{};                      ///< where it was set back
+
+  [[nodiscard]] bool is_none(std::int64_t time) const { return is_in(none, time); }
 };
 
 /// Contents of one file, or of all windows of a rank.
@@ -177,7 +192,7 @@ struct RankFile {
   bool was_summarised = false;               ///< it was read long before it is written
 };
 
-/// True for an event whose `ts` of 0 is no time; it stays as it is.
+/// True for an event whose begin or end is no time of this run; it stays as it is.
 bool has_no_time(const FileClock& clock, const EventText& event);
 /// The number that a call and its work on a device share; 0: none.
 std::uint64_t correlation_of(const EventText& event);

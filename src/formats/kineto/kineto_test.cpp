@@ -144,6 +144,42 @@ TEST_F(Chrome, times_of_a_rank_in_another_unit_are_set_aside) {
   EXPECT_TRUE((*run)->list.cause_clock.empty());  // an arrow from this rank is no message
 }
 
+TEST_F(Chrome, times_with_exponents_are_named_as_such) {
+  std::string text = file_of({kernel(1000)});
+  text.replace(text.find("990.000"), 7, "9.9e2");
+  add(text);
+  EXPECT_NE(error().find("'9.9e2' is no time that can be read: exponents are not supported"),
+            std::string::npos)
+      << error();
+}
+
+TEST_F(Chrome, a_rank_whose_calls_all_have_no_end_is_set_aside) {
+  const auto calls = [](int count, double length) {
+    std::vector<std::string> events{
+        R"({"ph": "X", "cat": "cpu_op", "name": "mul", "pid": 9, "tid": 9, "ts": 1e15, "dur": 1})"};
+    events.front().replace(events.front().find("1e15"), 4, "1000000000000000");
+    for (int k = 1; k <= count; ++k) {
+      events.push_back(fmt::format(
+          R"({{"ph": "X", "cat": "kernel", "name": "ncclKernel_AllReduce_RING", "ts": {:.3f}, )"
+          R"("dur": {}, "args": {{"stream": 7, "Comms Id": 1, "Seq": {}, "Group size": 3}}}})",
+          1e15 + 1000 * k, length, k));
+    }
+    return file_of(events);
+  };
+  for (const bool recorded : {true, false}) {
+    files_.clear();
+    add(calls(9, 50));
+    add(calls(9, 50));
+    add(calls(recorded ? 9 : 0, -1));
+    const auto run = open();
+    ASSERT_TRUE(run) << run.error().message;
+    ASSERT_EQ((*run)->set_aside.size(), 1U);
+    EXPECT_EQ((*run)->set_aside[0].clock, "rank 2");
+    EXPECT_EQ((*run)->set_aside[0].records, recorded ? 9U : 0U);
+    EXPECT_TRUE((*run)->set_aside[0].is_decisive);
+  }
+}
+
 TEST_F(Chrome, two_files_of_a_rank_of_which_one_has_no_events_do_not_overlap) {
   const std::string rank = R"("distributedInfo": {"rank": 0, "world_size": 2}, )";
   add(file_of({kernel(1000)}, rank));

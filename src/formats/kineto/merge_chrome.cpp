@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -39,7 +40,39 @@ class ChromeRank final : public RankMerger {
  public:
   using RankMerger::RankMerger;
 
-  Result<void> read() override { return {}; }
+  /// Events of a Perfetto trace that name one flow are a chain in order of time, whose last one
+  /// need not say so: its parts become the start, the steps and the end of an arrow.
+  Result<void> read() override {
+    std::vector<FlowPart> parts;
+    for (const RankFile* const file : unit_.files) {
+      if (file->facts.survey == nullptr) continue;
+      const auto add = [&](const EventText& event, std::int64_t time) -> Result<void> {
+        if (sort_of(event) != EventSort::arrow) return {};
+        const bool leaves = std::ranges::binary_search(share_.between_files, arrow_key(event).key);
+        if (!leaves) parts.push_back({arrow_id(event), time, phases_.size()});
+        phases_ += event.phase;
+        return {};
+      };
+      const auto timed = [&](const EventText& event, std::uint32_t clock, std::uint64_t begin,
+                             std::int64_t) {
+        return add(event, share_.plan.maps[file->numbers[clock]](begin));
+      };
+      const auto other = [&](const EventText& event) { return add(event, 0); };
+      TRY(for_each_time(*file, timed, {.see = other}));
+    }
+    std::ranges::sort(parts);
+    for (std::size_t first = 0, next = 0; next < parts.size(); first = next) {
+      do {
+        phases_[parts[next].place] = phases_[parts[next].place] == 'f' ? 'f' : 't';
+      } while (++next < parts.size() && parts[next].id == parts[first].id &&
+               phases_[parts[next - 1].place] != 'f');
+      if (phases_[parts[next - 1].place] != 'f' || next - first > 1) {
+        phases_[parts[first].place] = 's';
+      }
+      if (next - first > 1) phases_[parts[next - 1].place] = 'f';
+    }
+    return {};
+  }
 
   Result<void> write(const TextSink& sink) override {
     const std::string begin = fmt::format("{{\"name\":{}", in_quotes(unit_.name));
@@ -77,6 +110,13 @@ class ChromeRank final : public RankMerger {
   }
 
  private:
+  /// A part of a flow.
+  struct FlowPart {
+    std::uint64_t id = 0;
+    std::int64_t time = 0;
+    std::size_t place = 0;  ///< position in phases_
+    friend auto operator<=>(const FlowPart&, const FlowPart&) = default;
+  };
   struct Process {
     std::uint64_t number = 0;
     bool is_named = false;
@@ -121,6 +161,8 @@ class ChromeRank final : public RankMerger {
   void add_arrows(const Placed& placed, bool arrive);
 
   std::string out_;
+  std::string phases_;  ///< of the arrows of Perfetto traces, in order
+  std::size_t next_phase_ = 0;
   std::map<std::string, Process, std::less<>> processes_;
   RowNumbers threads_;
 };
@@ -186,13 +228,16 @@ void ChromeRank::take(const Placed& placed) {
     names = named(json::unescaped(member(event.arguments, "name")), event);
   }
   add(",\n{{\"pid\":{}", process.number);
-  add_text(event, "ph", event.phase);
+  const bool is_flow = sort == EventSort::arrow && event.moment;
+  const std::string_view phase =
+      is_flow ? std::string_view(phases_).substr(next_phase_++, 1) : event.phase;
+  add_text(event, "ph", phase);
   add_text(event, "cat", event.category);
   add_text(event, "name", event.name);
   add_given("tid", event.thread);
   add_times(placed);
   add_ids(event, sort);
-  add_text(event, "bp", event.bind);
+  add_text(event, "bp", is_flow && phase == "f" ? "e" : event.bind);
   add_text(event, "s", event.reach);
   add_given("args", names.empty() ? event.arguments : names);
   for_each_other(event, [&](std::string_view key, std::string_view value) {

@@ -83,7 +83,7 @@ Result<void> write_packets(const std::filesystem::path& to, const RankFile& file
       clock = host->second;
     }
     // Times of packets that are no events may be anything.
-    const bool is_none = time == 0 && (row == nullptr || file.clocks[clock].zero_is_none);
+    const bool is_none = row == nullptr ? time == 0 : file.clocks[clock].is_none(time);
     if (is_none || time < 0 || time > k_last_time) return time;
     const std::int64_t moved = maps[clock](static_cast<std::uint64_t>(time));
     if (moved < 0) {

@@ -44,6 +44,34 @@ bool is_before(const RankFile& a, const RankFile& b) {
          std::tuple(plain(b), b.path.filename(), b.path);
 }
 
+/// First and last time of a file by any of its clocks.
+std::pair<std::uint64_t, std::uint64_t> window_of(const RankFile& file) {
+  std::pair<std::uint64_t, std::uint64_t> window{~std::uint64_t{0}, 0};
+  for (const FileClock& clock : file.clocks) {
+    if (clock.events == 0) continue;
+    window = {std::min(window.first, clock.first), std::max(window.second, clock.last)};
+  }
+  return window;
+}
+
+/// True if two files, in order of their windows, cannot be windows of one clock.
+bool clash(const RankFile& a, const RankFile& b) {
+  return window_of(b).first <= window_of(a).second || a.events == 0 || b.events == 0;
+}
+
+/// True if files that get equal numbers from their names may be windows of one rank.
+bool are_ranks_in_names(const std::vector<RankFile*>& files) {
+  std::vector<std::tuple<std::uint32_t, std::uint64_t, const RankFile*>> order;
+  for (const RankFile* const file : files) {
+    order.emplace_back(*rank_of_name(file->path), window_of(*file).first, file);
+  }
+  std::ranges::stable_sort(
+      order, {}, [](const auto& one) { return std::pair(std::get<0>(one), std::get<1>(one)); });
+  return std::ranges::adjacent_find(order, [](const auto& a, const auto& b) {
+           return std::get<0>(a) == std::get<0>(b) && clash(*std::get<2>(a), *std::get<2>(b));
+         }) == order.end();
+}
+
 /// Files with a rank inside keep it. The others get the numbers in their names, or the free ranks.
 void give_ranks(std::vector<RankFile>& files, std::vector<std::string>& notes) {
   std::set<std::uint32_t> known;
@@ -59,10 +87,11 @@ void give_ranks(std::vector<RankFile>& files, std::vector<std::string>& notes) {
     }
   }
   if (unknown.empty()) return;
-  const bool by_name = std::all_of(names.begin(), names.end(), [&](const fs::path& path) {
+  const bool are_free = std::all_of(names.begin(), names.end(), [&](const fs::path& path) {
     const auto number = rank_of_name(path);
     return number && !known.contains(*number);
   });
+  const bool by_name = are_free && are_ranks_in_names(unknown);
   std::uint32_t next = 0;
   for (RankFile* file : unknown) {
     while (known.contains(next)) ++next;
@@ -94,24 +123,11 @@ void number_parts(std::vector<RankFile>& files, std::vector<std::string>& notes)
       next));
 }
 
-/// First and last time of a file by any of its clocks.
-std::pair<std::uint64_t, std::uint64_t> window_of(const RankFile& file) {
-  std::pair<std::uint64_t, std::uint64_t> window{~std::uint64_t{0}, 0};
-  for (const FileClock& clock : file.clocks) {
-    if (clock.events == 0) continue;
-    window = {std::min(window.first, clock.first), std::max(window.second, clock.last)};
-  }
-  return window;
-}
-
 /// Fails for files of one rank that are no windows one after the other. `files` are sorted.
 Result<void> check_windows(const std::vector<RankFile>& files) {
   const auto has_none = [](const RankFile& file) { return file.events == 0; };
-  const auto clash = [&](const RankFile& a, const RankFile& b) {
-    if (a.rank != b.rank) return false;
-    return window_of(b).first <= window_of(a).second || has_none(a) || has_none(b);
-  };
-  const auto twice = std::adjacent_find(files.begin(), files.end(), clash);
+  const auto twice = std::ranges::adjacent_find(
+      files, [](const RankFile& a, const RankFile& b) { return a.rank == b.rank && clash(a, b); });
   if (twice == files.end()) return {};
   const RankFile &a = *twice, &b = *(twice + 1);
   const std::string why =

@@ -44,6 +44,23 @@ TEST(Ranks, without_any_number_are_the_order_of_names_not_of_folders) {
             (Lines{"0 a/x.json", "1 b/x.json", note}));
 }
 
+TEST(Ranks, whose_numbers_are_not_unique_are_the_order_of_names_unless_files_are_windows) {
+  const auto at = [](const char* path, std::uint64_t first) {
+    RankFile file = file_at(path);
+    file.clocks[0] = {.events = 1, .first = first, .last = first + 10};
+    return file;
+  };
+  const auto order = ranks_of({at("node0_worker1.json", 105), at("node0_worker0.json", 100),
+                               at("node1_worker2.json", 100), at("node1_worker3.json", 95)});
+  ASSERT_EQ(order.size(), 5U) << order[0];
+  for (int rank = 0; rank < 4; ++rank) {
+    EXPECT_EQ(order[static_cast<std::size_t>(rank)],
+              fmt::format("{} node{}_worker{}.json", rank, rank / 2, rank));
+  }
+  EXPECT_EQ(ranks_of({at("w0_b.json", 200), at("w0_a.json", 100), at("w1.json", 100)})[1],
+            "0 w0_b.json");
+}
+
 TEST(Ranks, are_the_same_once_files_are_unpacked) {
   EXPECT_EQ(ranks_of({file_at("x.json-b.json"), file_at("x.json.gz")})[0], "0 x.json.gz");
   EXPECT_EQ(ranks_of({file_at("x.json-b.json"), file_at("x.json")})[0], "0 x.json");

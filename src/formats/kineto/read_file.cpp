@@ -166,11 +166,11 @@ class FileReader {
       times_->rows.push_back({clock, clock == 0 && file_.rows.contains(clocks_.row(row))});
     }
     arrows_.finish(clocks_, file_);
+    leave_out_kernels();
     for (Kernel& kernel : kernels_) clocks_.count_on(kernel);
     for (Range& range : ranges_) clocks_.count_on(range);
     for (Step& step : steps_) clocks_.count_on(step);
     const bool are_mixed = clocks_.share_a_part(devices);
-    leave_out_kernels();
     file_.one_stream = devices.size() == 1 && are_merged(kernels_);
     if (are_mixed || file_.one_stream) {
       file_.mixed_calls = kernels_.size();
@@ -197,7 +197,8 @@ class FileReader {
     std::erase_if(kernels_, [&](const Kernel& kernel) {
       const std::uint32_t clock = clocks_.clock(kernel.row);
       const bool is_of_none = file_.parts > 1 && file_.machines.size() < 2 && clock == 0;
-      const bool has_no_time = kernel.begin == 0 && file_.clocks[clock].zero_is_none;
+      const FileClock& own = file_.clocks[clock];
+      const bool has_no_time = own.is_none(kernel.begin) || own.is_none(kernel.end);
       file_.mixed_calls += is_of_none ? 1 : 0;
       file_.timeless_calls += !is_of_none && has_no_time ? 1 : 0;
       return is_of_none || has_no_time;
@@ -275,6 +276,14 @@ class FileReader {
   }
 
   tl::unexpected<Error> refuse(std::string_view text) const {
+    const bool has_exponent = text.find_first_not_of("0123456789+-.eE") == std::string_view::npos &&
+                              text.find_first_of("eE") != std::string_view::npos;
+    if (has_exponent) {
+      return fail(ErrorKind::input,
+                  fmt::format("{}: {} is no time that can be read: exponents are not supported; "
+                              "write microseconds as a plain decimal number",
+                              file_.path.string(), json::excerpt(text)));
+    }
     return fail(ErrorKind::input,
                 fmt::format("{}: {} is no time of at most 19 digits in microseconds and ns, or out "
                             "of range; write the file again",

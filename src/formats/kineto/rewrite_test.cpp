@@ -151,8 +151,26 @@ TEST_F(Copies, keep_a_zero_that_is_no_time) {
   };
   constexpr std::int64_t k_day = 86'400'000'000;
   copy(text(k_day, k_day + 9));
-  ASSERT_TRUE(file_.clocks[1].zero_is_none);
+  ASSERT_TRUE(file_.clocks[1].is_none(0));
   EXPECT_EQ(json::load(to_)->text, text(k_day, k_day + 2'009));
+  EXPECT_EQ(error_after([](std::string&) {}), "");
+}
+
+TEST_F(Copies, keep_a_time_that_is_a_day_from_all_others) {
+  maps_ = {ClockMap(), ClockMap().shifted(2'000'000)};
+  constexpr std::int64_t k_day = 86'400'000'000;
+  const auto text = [](std::int64_t later) {
+    std::vector<std::string> events;
+    for (int k = 1; k <= 20; ++k) {
+      const std::int64_t begin = 9 * k_day + 100 * k;
+      events.push_back(work_of("cuda_runtime", 900, begin, k));
+      events.push_back(work_of("kernel", 0, k == 7 ? k_day : begin + 9 + later, k));
+    }
+    return file_of(events);
+  };
+  copy(text(0));
+  ASSERT_TRUE(file_.clocks[1].is_none(k_day * 1000));
+  EXPECT_EQ(json::load(to_)->text, text(2'000));
   EXPECT_EQ(error_after([](std::string&) {}), "");
 }
 

@@ -44,6 +44,8 @@ class Run : public formats::Recording {
     TRY(order_ranks(files_, notes));
     ranks_ = ranks_of(files_);
     set_aside_wrong_units();
+    set_aside_far_times();
+    set_aside_lone_ranks();
     take(match_calls(ranks_));
     return {};
   }
@@ -125,6 +127,8 @@ class Run : public formats::Recording {
   void add_message(const Instance& instance);
   void add_arrows();
   void set_aside_wrong_units();
+  void set_aside_far_times();
+  void set_aside_lone_ranks();
   void warn_of_cuts();
   void note_falls(const RankFile& file);
   void note_packets(const RankFile& file);

@@ -51,7 +51,12 @@ void visit_clock(Fields& fields, FileClock& clock) {
   fields(clock.events);
   fields(clock.first);
   fields(clock.last);
-  fields(clock.zero_is_none);
+  fields(clock.times);
+  parts::list(fields, clock.none, [](Fields& inner, NoTimes& one) {
+    inner(one.first);
+    inner(one.last);
+    inner(one.count);
+  });
   fields(clock.part);
   parts::list(fields, clock.falls.all, [](Fields& inner, RowOrder::Fall& fall) {
     inner(fall.from);
