@@ -23,6 +23,8 @@ constexpr std::size_t k_most_gaps = 4;  ///< in which steps break a cycle togeth
 /// Ticks, 13 days of nanoseconds: so many of k_most_cycles sum up without overflow. Gaps lose no
 /// more.
 constexpr Int128 k_most_need = Int128{1} << 50;
+constexpr double k_tie = 1e-6;                 ///< bits: a step comes before pairs of its price
+constexpr std::size_t k_most_equals = 16;      ///< searches for other explanations of one price
 constexpr std::uint32_t k_order = 0xFFFFFFFF;  ///< number of a constraint that no run has
 
 /// Stamps between which a cycle goes along a clock.
@@ -259,6 +261,7 @@ class Explainer {
   void go_on() {
     const bool is_left = find_more(found_);
     state_ = is_over() ? State::failed : State::found;
+    if (state_ == State::found && !is_left) add_equals();
     if (is_over() || !is_left) return;
     const bool is_explained = find_cheapest(found_);
     const double bits = is_explained ? found_.bits : std::numeric_limits<double>::max();
@@ -423,14 +426,20 @@ class Explainer {
     find_candidates();
     found = {};
     Cover cover(candidates_, cycles_, parts_left_ / k_share_of_parts);
-    const std::vector<std::uint32_t> cheapest = cover.run();
+    cheapest_ = cover.run();
     parts_left_ -= std::min(parts_left_, cover.looked_at());
-    if (cheapest.empty()) return false;
+    if (cheapest_.empty()) return false;
+    found = explanation_of(cheapest_);
+    return true;
+  }
+  /// The relaxations of some candidates.
+  [[nodiscard]] Explanation explanation_of(std::span<const std::uint32_t> candidates) const {
+    Explanation found;
     std::map<Step, std::uint32_t> steps;
     const auto edges = static_cast<std::uint32_t>(constraints_.edges.size());
-    for (const std::uint32_t c : cheapest) {
+    for (const std::uint32_t c : candidates) {
       const Relaxation& relaxation = relaxations_[c];
-      found.bits += candidates_[c].price;
+      found.bits += relaxation.is_step ? Prices::step : candidates_[c].price;
       if (relaxation.is_step) {
         steps[relaxation.step] = static_cast<std::uint32_t>(candidates_[c].parts.size());
       } else if (relaxation.number < edges) {
@@ -445,7 +454,54 @@ class Explainer {
     }
     std::sort(found.edges.begin(), found.edges.end());
     std::sort(found.instances.begin(), found.instances.end());
-    return true;
+    return found;
+  }
+
+  /// Drops also what could be dropped instead, at the same price: nothing tells which one is wrong.
+  /// Looks at no more than k_most_equals.
+  void add_equals() {
+    if (found_.rate_ppb || cheapest_.empty()) return;
+    std::set<std::uint32_t> dropped(found_.edges.begin(), found_.edges.end());
+    const auto edges = static_cast<std::uint32_t>(constraints_.edges.size());
+    for (const std::uint32_t i : found_.instances) dropped.insert(edges + i);
+    std::size_t tried = 0;
+    for (std::uint32_t& chosen : cheapest_) {
+      if (relaxations_[chosen].is_step) continue;
+      const std::uint32_t before = chosen;
+      for (std::uint32_t c = 0; c < candidates_.size() && tried < k_most_equals; ++c) {
+        if (!is_equal(c, before)) continue;
+        chosen = c;
+        if (is_cover(cheapest_)) {
+          ++tried;
+          System system = relaxed(explanation_of(cheapest_));
+          if (greatest_below(system, start(system), effort_))
+            dropped.insert(relaxations_[c].number);
+        }
+        chosen = before;
+      }
+    }
+    const auto instances = dropped.lower_bound(edges);
+    found_.edges.assign(dropped.begin(), instances);
+    found_.instances.clear();
+    for (auto it = instances; it != dropped.end(); ++it) found_.instances.push_back(*it - edges);
+  }
+  /// True if another constraint costs as much to drop, and breaks some of the same cycles.
+  [[nodiscard]] bool is_equal(std::uint32_t c, std::uint32_t other) const {
+    return c != other && !relaxations_[c].is_step &&
+           candidates_[c].price == candidates_[other].price &&
+           std::ranges::count(cheapest_, c) == 0 &&
+           std::ranges::any_of(candidates_[c].parts, [&](const Candidate::Part& part) {
+             return std::ranges::binary_search(candidates_[other].parts, part.cycle, {},
+                                               &Candidate::Part::cycle);
+           });
+  }
+  [[nodiscard]] bool is_cover(std::span<const std::uint32_t> candidates) const {
+    std::vector<std::int64_t> needs;
+    for (const Cycle& cycle : cycles_) needs.push_back(cycle.need);
+    for (const std::uint32_t c : candidates) {
+      for (const Candidate::Part& part : candidates_[c].parts) needs[part.cycle] -= part.lost;
+    }
+    return std::ranges::all_of(needs, [](std::int64_t need) { return need <= 0; });
   }
 
   /// Finds all that breaks cycles.
@@ -483,7 +539,7 @@ class Explainer {
   /// Adds the gaps between stamps in which a clock may have been set.
   void add_steps(std::span<const Part> parts) {
     for (const Step& step : gaps_of(parts)) {
-      Candidate candidate{Prices::step, {}};
+      Candidate candidate{Prices::step - k_tie, {}};
       for (const auto& [range, cycle] : parts) {
         if (range->step.before > step.before || range->step.after < step.after) continue;
         const std::int64_t need = cycles_[cycle].need;
@@ -594,6 +650,7 @@ class Explainer {
   std::vector<std::uint32_t> left_out_;              ///< constraints of relaxed()
   std::vector<Candidate> candidates_;
   std::vector<Relaxation> relaxations_;  ///< one per candidate
+  std::vector<std::uint32_t> cheapest_;  ///< candidates of the cheapest explanation so far
   std::uint32_t edges_left_ = 0;         ///< number of them in relaxed()
   std::size_t searches_ = 2;             ///< number in the next round: few where few cycles decide
   std::size_t tried_ = 0;                ///< number of rates_ that were tried

@@ -80,15 +80,16 @@ struct Trust {
 /// run) needs the cycles that it breaks (Explainer::find_candidates), a price, and its change of
 /// the system (Explainer::relaxed).
 struct Explanation {
-  std::vector<Step> steps;               ///< increasing
-  std::vector<std::uint32_t> evidence;   ///< number of cycles that each step breaks
-  std::vector<std::uint32_t> edges;      ///< edges that are dropped, increasing
-  std::vector<std::uint32_t> instances;  ///< instances that are dropped, increasing
+  std::vector<Step> steps;              ///< increasing
+  std::vector<std::uint32_t> evidence;  ///< number of cycles that each step breaks
+  /// Edges that are dropped, or could be instead of these at the same price; increasing.
+  std::vector<std::uint32_t> edges;
+  std::vector<std::uint32_t> instances;  ///< the same
   std::optional<std::int64_t> rate_ppb;  ///< the limit on all rates, raised to the least feasible
   bool is_exchanged = false;             ///< each effect is a cause of its cause
   /// Edges, then instances, of a cycle that contradicts the limits as they are; increasing.
   std::vector<std::uint32_t> certificate;
-  double bits = 0;  ///< sum of the prices
+  double bits = 0;  ///< sum of the prices of what has to be relaxed
 };
 
 /// Finds the cheapest relaxations that break all negative cycles: an implicit hitting set (R. Karp,
