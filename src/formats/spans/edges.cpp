@@ -231,6 +231,7 @@ SpanEdges edges_of(const Spans& spans, const Family& family, const Identity& ide
       {"edges_at_times_shown_twice", rejected.shown_twice},
   });
   result.dropped = rejected.operations;
+  result.doubtful = rejected.doubtful;
   return result;
 }
 

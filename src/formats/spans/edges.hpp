@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <entrain/align.hpp>
@@ -17,6 +18,9 @@
 
 namespace entrain::spans {
 
+/// Positions of two clocks in Identity::clocks, in order.
+using HostPair = std::pair<std::uint32_t, std::uint32_t>;
+
 /// Reason why an edge is no evidence about clocks.
 enum class Rejection : std::uint8_t {
   none,
@@ -24,6 +28,7 @@ enum class Rejection : std::uint8_t {
   contradicted,  ///< the likely clocks do not explain this end
   operation,     ///< most ends of this operation are contradicted
   shown_twice,   ///< the clock showed the time again after it was set back
+  doubtful,      ///< an edge of a DoubtfulPair
 };
 
 /// Happened-before edge between begins or ends of spans of two hosts.
@@ -46,10 +51,18 @@ struct DroppedEnds {
   std::uint64_t dropped = 0, total = 0;
 };
 
+/// Clocks with more ends that the likely clocks do not explain, though others would, than a verdict
+/// may leave out.
+struct DoubtfulPair {
+  HostPair hosts;
+  std::uint64_t ends = 0, total = 0;  ///< these ends; they and those that hold
+};
+
 /// Evidence of spans about their clocks.
 struct SpanEdges {
   BigVector<Edge> found;             ///< sorted by their later spans
   std::vector<DroppedEnds> dropped;  ///< the most first
+  std::vector<DoubtfulPair> doubtful;
   std::uint64_t without_parent = 0;  ///< spans that a missing parent of another host called
   Counters counters;                 ///< ignored spans and edges; no zeros
   Steps steps;                       ///< resolution of each clock
@@ -70,7 +83,9 @@ struct SpanEdges {
 /// not explain are rejected, and if they are most of an operation, so are its other ends. How often
 /// ends of an operation are not explained is how little they count: where clients give up, an end
 /// that is late by less than a message takes moves no clock unless others say the same. If clocks
-/// explain all ends, none is rejected, however wrong the clocks are. O(n log n).
+/// explain all ends, none is rejected, however wrong the clocks are. Where other clocks, as those
+/// of a name that is several clocks, would explain each of more than a few rejected ends, nothing
+/// is concluded from the pair of clocks. O(n log n).
 SpanEdges edges_of(const Spans& spans, const Family& family, const Identity& identity,
                    const Steps* known = nullptr);
 

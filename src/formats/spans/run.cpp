@@ -52,6 +52,20 @@ std::string words_for(const Spans& spans, const Span& span) {
   return fmt::format("trace {} span {}", spans.ids.trace_of(span.id), spans.ids.id_of(span.id));
 }
 
+SetAside doubtful_of(const DoubtfulPair& pair, const Clocks& clocks) {
+  return {
+      .kind = "excused_ends",
+      .clock = "",
+      .records = pair.ends,
+      .total = pair.total,
+      .is_decisive = true,
+      .reason = fmt::format("{} of {} ends of calls between {} and {} contradict the others, "
+                            "which a clock that was set, or several of one name, would explain: "
+                            "calls between them were left out",
+                            pair.ends, pair.total, clocks.clocks[pair.hosts.first].name,
+                            clocks.clocks[pair.hosts.second].name)};
+}
+
 /// Largest number of operations with a warning of their own; the others are only counted.
 constexpr std::size_t k_most_operations = 5;
 
@@ -94,6 +108,7 @@ Run::Run(std::vector<SourceFile> sources, Spans& spans, unsigned threads, const 
   }
   set_aside.insert(set_aside.end(), known_.identity.set_aside.begin(),
                    known_.identity.set_aside.end());
+  for (const DoubtfulPair& pair : edges.doubtful) set_aside.push_back(doubtful_of(pair, clocks));
   for (const SetAside& one : set_aside) {
     if (!one.is_decisive) warnings.push_back(one.reason);
   }

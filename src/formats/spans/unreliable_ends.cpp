@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <queue>
 #include <span>
@@ -14,6 +15,7 @@
 #include "base/disjoint_sets.hpp"
 #include "base/exact.hpp"
 #include "formats/spans/likely_clock.hpp"
+#include "formats/spans/screen.hpp"
 
 namespace entrain::spans {
 namespace {
@@ -32,6 +34,8 @@ constexpr int k_most_rounds = 16;  ///< most times that each clock is fitted
 constexpr std::int64_t k_most_offset = std::int64_t{1} << 61;  ///< ns
 constexpr std::int32_t k_provisional = 1 << 20;  ///< bits of a clock that is to be fitted again
 constexpr std::int64_t k_least = std::numeric_limits<std::int64_t>::min();
+
+HostPair hosts_of(const Edge& edge) { return std::minmax(edge.cause, edge.effect); }
 
 using Operations = std::vector<DroppedEnds>;  ///< index: number; names are empty
 
@@ -139,7 +143,8 @@ class ClockSearch {
   [[nodiscard]] Operations operations() const {
     Operations operations(spans_.operations.all().size());
     for (std::uint32_t e = 0; e < edges_.size(); ++e) {
-      if (price_[e] == 0 || !edges_[e].is_end || is_shown_twice(e)) continue;
+      if (edges_[e].rejection != Rejection::none || !edges_[e].is_end || is_shown_twice(e))
+        continue;
       DroppedEnds& ends = operations[operation_of(e)];
       ends.dropped += is_broken(e) ? 1U : 0U;
       ++ends.total;
@@ -150,8 +155,6 @@ class ClockSearch {
   [[nodiscard]] std::uint32_t operation_of(std::uint32_t e) const {
     return spans_.all[edges_[e].child].operation;
   }
-
- private:
   /// True for the end of a call that lasted longer at the server than at the client, whatever their
   /// rates: unless a clock was set meanwhile, none explains it. The begin of a call precedes its
   /// end.
@@ -167,6 +170,7 @@ class ClockSearch {
     return (at_server - at_client - 2) * 1'000'000 > at_client * k_ppm;
   }
 
+ private:
   /// The likely clock of a host given all others, until the next fit of one of these.
   struct Host {
     BigVector<Bound> bounds;    ///< that its edges set; in order of their times once it is fitted
@@ -408,9 +412,59 @@ class ClockSearch {
   BigVector<unsigned> shown_twice_;  ///< sides of each edge, see side_of()
 };
 
-/// Rejects the ends that do not hold, and all of operations of which most do not.
-RejectedEnds reject(const Spans& spans, const ClockSearch& clocks, BigVector<Edge>& edges) {
+/// Pairs of clocks with ends that do not hold although other clocks would explain each, and that
+/// are more than a few of those of the pair or of one of its clocks, and cost as much as a step. An
+/// operation that mostly does not wait is no evidence if another one of the same clocks waits.
+std::vector<DoubtfulPair> doubtful_pairs(const ClockSearch& clocks, std::size_t hosts,
+                                         std::span<const Edge> edges) {
+  struct Ends {
+    std::uint64_t doubtful = 0, broken = 0, held = 0;
+  };
+  std::map<HostPair, std::map<std::uint32_t, Ends>> pairs;
+  for (std::uint32_t e = 0; e < edges.size(); ++e) {
+    if (!edges[e].is_end || edges[e].rejection != Rejection::none) continue;
+    Ends& ends = pairs[hosts_of(edges[e])][clocks.operation_of(e)];
+    const bool is_broken = clocks.is_broken(e);
+    ++(is_broken ? ends.broken : ends.held);
+    ends.doubtful += is_broken && !clocks.contradicts_its_begin(e) ? 1 : 0;
+  }
+  std::vector<DoubtfulPair> doubtful;
+  std::vector<DoubtfulPair> of_hosts(hosts);
+  for (const auto& [pair, operations] : pairs) {
+    const auto waits = [](const auto& one) { return one.second.broken <= one.second.held; };
+    const bool any_waits = std::ranges::any_of(operations, waits);
+    DoubtfulPair& found = doubtful.emplace_back(DoubtfulPair{pair});
+    for (const auto& one : operations) {
+      if (any_waits && !waits(one)) continue;
+      found.ends += one.second.doubtful;
+      found.total += one.second.doubtful + one.second.held;
+    }
+    for (const std::uint32_t host : {pair.first, pair.second}) {
+      of_hosts[host].ends += found.ends;
+      of_hosts[host].total += found.total;
+    }
+  }
+  const auto is_evidence = [](const DoubtfulPair& one) {
+    return matters(one.ends, one.total) && one.ends * EdgePrices::end >= ClockPrices::step;
+  };
+  std::erase_if(doubtful, [&](const DoubtfulPair& one) {
+    return one.ends == 0 || !(is_evidence(one) || is_evidence(of_hosts[one.hosts.first]) ||
+                              is_evidence(of_hosts[one.hosts.second]));
+  });
+  return doubtful;
+}
+
+/// Rejects all edges of doubtful pairs, the ends that do not hold, and all of operations of which
+/// most do not.
+RejectedEnds reject(const Spans& spans, const ClockSearch& clocks, std::size_t hosts,
+                    BigVector<Edge>& edges) {
   RejectedEnds rejected;
+  rejected.doubtful = doubtful_pairs(clocks, hosts, edges);
+  for (Edge& edge : edges) {
+    const bool is_doubtful =
+        std::ranges::binary_search(rejected.doubtful, hosts_of(edge), {}, &DoubtfulPair::hosts);
+    if (is_doubtful) edge.rejection = Rejection::doubtful;
+  }
   const Operations operations = clocks.operations();
   for (std::uint32_t e = 0; e < edges.size(); ++e) {
     Edge& edge = edges[e];
@@ -449,7 +503,7 @@ RejectedEnds mark_unreliable_ends(const Spans& spans, std::size_t hosts, BigVect
     clocks.doubt(before);
     clocks.fit();
   }
-  return reject(spans, clocks, edges);
+  return reject(spans, clocks, hosts, edges);
 }
 
 }  // namespace entrain::spans

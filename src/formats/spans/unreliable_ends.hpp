@@ -13,6 +13,7 @@ namespace entrain::spans {
 struct RejectedEnds {
   std::uint64_t contradicted = 0, asynchronous = 0, shown_twice = 0;
   std::vector<DroppedEnds> operations;  ///< contradicted ones, the most first
+  std::vector<DoubtfulPair> doubtful;   ///< in order
 };
 
 /// Sets Edge::rejection of the edges that are no evidence about clocks; see edges_of(). `hosts`:
