@@ -127,6 +127,24 @@ TEST(Identity, a_wrong_unit_is_set_aside_and_named) {
               HasSubstr("app have times that are 1,000 times too large"));
 }
 
+/// It is called and calls; the others are days away from it, and stand still for days.
+TEST(Identity, a_wrong_unit_in_the_middle_of_calls_is_that_of_the_clock_there) {
+  constexpr std::uint64_t k_days = 200'000'000'000;
+  const Clock long_run = [](int call, std::uint64_t time) { return time + (call / 10) * k_days; };
+  Spans spans = read_all(calls(30, "app", long_run)).spans;
+  for (std::size_t i = 0; i < spans.all.size(); ++i) {
+    Span& span = spans.all[i];
+    const bool is_wrong = spans.groups.all()[spans.facts[span.clock].group] == "api";
+    if (i % 4 != 0) span.begin += i / 40 * k_days * 1000, span.end += i / 40 * k_days * 1000;
+    if (is_wrong) span.begin /= 1000, span.end /= 1000;
+  }
+  const Found found = edges_of(spans);
+  EXPECT_THAT(kinds_of(found.identity), ElementsAre("wrong_unit of api"));
+  EXPECT_THAT(found.identity.notes, IsEmpty());
+  EXPECT_EQ(found.identity.clocks.clocks.size(), 3U);
+  EXPECT_THAT(found.found, IsEmpty());
+}
+
 TEST(Identity, a_wrong_unit_of_some_spans_is_said_of_these) {
   const Clock two = [](int call, std::uint64_t time) { return call < 2 ? time / 1'000'000 : time; };
   const Found found = edges_of(read_all(calls(40, "app", two)).spans);
