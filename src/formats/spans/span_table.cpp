@@ -229,7 +229,9 @@ Result<TableUnits> units_of(const tables::Reader& reader, std::span<const Sample
   TableUnits units{named(k_start), named(k_end), named(k_duration)};
   const auto unknown = [&](std::size_t column) {
     return reader.problem(
-        1, {column, "the unit of its numbers is unknown; --columns names it, as start=NAME[us]"});
+        1, {column, fmt::format("the unit of its numbers is unknown; --columns names it, as "
+                                "{}=NAME[us]",
+                                k_span_columns[column])});
   };
   if (units.start == 0) units.start = unit_of_times(rows, &Sample::start);
   if (units.start == 0) return unknown(k_start);

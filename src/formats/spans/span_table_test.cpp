@@ -144,7 +144,7 @@ TEST(SpanTable, lengths_without_a_unit_need_a_proof) {
   EXPECT_EQ(table_error(head + parent + "1,2,1,a,1661140374351783,400\n"), "");
   const std::string unknown =
       "t.csv, line 1, column duration: the unit of its numbers is unknown; --columns names it, "
-      "as start=NAME[us]";
+      "as duration=NAME[us]";
   EXPECT_EQ(table_error(head + parent), unknown);
   EXPECT_EQ(table_error(head + parent + "1,2,1,b,1661140374351783,400\n"), unknown);
   EXPECT_EQ(table_error(head + parent + "1,2,1,a,1661140374351773,400\n"), unknown);
@@ -237,7 +237,7 @@ TEST(SpanTable, unknown_units_are_refused) {
             "it, as start=NAME[us]");
   EXPECT_EQ(table_error("trace,span,host,start,duration\n1,1,a,2022-08-22 03:53:01,19\n"),
             "t.csv, line 1, column duration: the unit of its numbers is unknown; --columns "
-            "names it, as start=NAME[us]");
+            "names it, as duration=NAME[us]");
   EXPECT_EQ(table_error("trace,span,host,start_us,end_us\n1,1,a,17,19\n"), "");
 }
 
