@@ -232,6 +232,8 @@ SpanEdges edges_of(const Spans& spans, const Family& family, const Identity& ide
   });
   result.dropped = rejected.operations;
   result.doubtful = rejected.doubtful;
+  result.shown_twice = rejected.clocks_shown_twice;
+  result.folds = rejected.folds;
   return result;
 }
 

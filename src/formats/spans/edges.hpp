@@ -58,11 +58,19 @@ struct DoubtfulPair {
   std::uint64_t ends = 0, total = 0;  ///< these ends; they and those that hold
 };
 
+/// A clock that was set back and shows again more of its times than a verdict may leave out.
+struct ClockShownTwice {
+  std::uint32_t host = 0;
+  std::uint64_t edges = 0, total = 0;  ///< edges at such times; all of the clock
+};
+
 /// Evidence of spans about their clocks.
 struct SpanEdges {
   BigVector<Edge> found;             ///< sorted by their later spans
   std::vector<DroppedEnds> dropped;  ///< the most first
   std::vector<DoubtfulPair> doubtful;
+  std::vector<ClockShownTwice> shown_twice;
+  std::vector<Fold> folds;
   std::uint64_t without_parent = 0;  ///< spans that a missing parent of another host called
   Counters counters;                 ///< ignored spans and edges; no zeros
   Steps steps;                       ///< resolution of each clock

@@ -97,13 +97,32 @@ TEST(Identity, a_name_of_several_clocks_is_divided_where_places_tell) {
   EXPECT_EQ(one.identity.clocks.clocks.size(), 3U);
 }
 
+/// All that it shows since comes before all that it showed: no map of its times exchanges them.
 TEST(Identity, a_clock_that_was_set_is_no_name_of_several) {
   const Clock set = [](int call, std::uint64_t time) {
     return time - (call < 30 ? 0 : 7'200'000'000);
   };
   const Found found = edges_of(read_all(calls(60, "app", set)).spans);
-  EXPECT_EQ(found.identity.clocks.clocks.size(), 3U);
+  ASSERT_EQ(found.identity.clocks.clocks.size(), 4U);
+  EXPECT_EQ(found.identity.clocks.clocks[0].events->last,
+            (k_us - 7'200'000'000 + 5'903'177) * 1000);
+  EXPECT_EQ(found.identity.clocks.clocks[3].name, "app (its clock from 08:53:20.000 UTC on)");
+  EXPECT_EQ(found.identity.clocks.clocks[3].events->first, k_us * 1000);
+  EXPECT_THAT(found.identity.notes, ElementsAre(HasSubstr("the clock of app was set back")));
   EXPECT_THAT(found.identity.set_aside, IsEmpty());
+  EXPECT_EQ(found.found.size(), 240U);
+  EXPECT_THAT(found.counters, IsEmpty());
+}
+
+/// It runs on from 10 s before the first time that it showed.
+TEST(Identity, a_clock_that_was_set_back_and_put_right_again_is_divided_by_its_stamps) {
+  const Clock set = [](int call, std::uint64_t time) {
+    return time - (call < 20 || call >= 40 ? 0 : 10'000'000);
+  };
+  const Found found = edges_of(read_all(calls(60, "app", set)).spans);
+  ASSERT_EQ(found.identity.clocks.clocks.size(), 4U);
+  EXPECT_EQ(found.identity.clocks.clocks[3].events->first, k_us * 1000);
+  EXPECT_THAT(found.counters, IsEmpty());
 }
 
 TEST(Identity, clients_that_give_up_are_no_several_clocks) {

@@ -212,6 +212,41 @@ TEST_F(WrongClocks, that_are_behind_beside_right_ones_explain_all_ends) {
   EXPECT_EQ(judge().contradicted, 0U);
 }
 
+/// The last times before the step would hold after it, too; no time is shown twice.
+TEST_F(WrongClocks, that_are_set_back_to_before_their_first_stamp_explain_all_ends) {
+  shown_ = [](std::uint32_t host, std::int64_t time) {
+    return 1'000'000'000 + time - (host == 1 && time > 45'000'000 ? 600'000'000 : 0);
+  };
+  for (std::int64_t i = 0; i < 10; ++i) {
+    true_call(0, 1, 10'000'000 * i);
+    true_call(1, 2, 10'000'000 * i + 1'000'000);
+    true_call(2, 0, 10'000'000 * i + 2'000'000);
+  }
+  const RejectedEnds rejected = judge();
+  EXPECT_EQ(rejected.contradicted, 0U);
+  EXPECT_EQ(rejected.shown_twice, 0U);
+  ASSERT_EQ(rejected.folds.size(), 1U);
+  EXPECT_EQ(rejected.folds[0].host, 1U);
+  EXPECT_EQ(rejected.folds[0].first, 1'000'000'080'000U);
+}
+
+/// It shows a tenth of its times again.
+TEST_F(WrongClocks, that_show_many_times_twice_are_named) {
+  shown_ = [](std::uint32_t host, std::int64_t time) {
+    return 1'000'000'000 + time - (host == 1 && time > 50'050'000 ? 10'000'000 : 0);
+  };
+  for (std::int64_t i = 0; i < 200; ++i) {
+    true_call(0, 1, 500'000 * i);
+    true_call(1, 2, 500'000 * i + 100'000);
+    true_call(2, 0, 500'000 * i + 200'000);
+  }
+  const RejectedEnds rejected = judge();
+  ASSERT_EQ(rejected.clocks_shown_twice.size(), 1U);
+  EXPECT_EQ(rejected.clocks_shown_twice[0].host, 1U);
+  EXPECT_NEAR(static_cast<double>(rejected.clocks_shown_twice[0].edges), 80, 4);
+  EXPECT_EQ(rejected.clocks_shown_twice[0].total, 800U);
+}
+
 /// Calls in flight, longer at the server than at the client, are all that shows the step.
 TEST_F(WrongClocks, that_were_set_back_during_long_calls_explain_all_ends) {
   shown_ = [](std::uint32_t host, std::int64_t time) {
