@@ -219,10 +219,21 @@ Replicas::Replicas(const Spans& spans, const Family& family, const Screen& scree
     : is_split(spans.groups.all().size()) {
   std::vector<std::size_t> calm(is_split.size());
   std::map<std::uint32_t, std::size_t> excluded;  // calls of groups that are several clocks
-  for (Pair& pair : suspects(spans, family, screen, steps_of_groups(spans), calm)) {
-    const std::array<Doubtful, 2> found{look_at(pair.calls, 0), look_at(pair.calls, 1)};
+  std::vector<Pair> pairs = suspects(spans, family, screen, steps_of_groups(spans), calm);
+  std::vector<std::array<Doubtful, 2>> doubtful;
+  std::map<std::uint32_t, std::size_t> explained;  // pairs that a group explains as several clocks
+  for (Pair& pair : pairs) {
+    doubtful.push_back({look_at(pair.calls, 0), look_at(pair.calls, 1)});
+    for (const int side : {0, 1}) {
+      explained[pair.group[side]] += doubtful.back()[side].changes > 0 ? 1 : 0;
+    }
+  }
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const Pair& pair = pairs[i];
+    const std::array<Doubtful, 2>& found = doubtful[i];
     const auto rank = [&](int side) {
-      return std::pair(found[side].is_resolved, found[side].changes);
+      const std::size_t others = found[side].changes > 0 ? explained[pair.group[side]] : 0;
+      return std::tuple(found[side].is_resolved, others, found[side].changes);
     };
     const int side = rank(0) >= rank(1) ? 0 : 1;
     const std::uint32_t group = pair.group[side], other = pair.group[1 - side];

@@ -97,6 +97,20 @@ TEST(Identity, a_name_of_several_clocks_is_divided_where_places_tell) {
   EXPECT_EQ(one.identity.clocks.clocks.size(), 3U);
 }
 
+/// Calls to it and from it contradict each other; one name explains both.
+TEST(Identity, a_name_of_several_clocks_between_others_is_the_one_that_is_named) {
+  Spans spans = read_all(calls(60, "app", right)).spans;
+  for (std::size_t i = 0; i < spans.all.size(); ++i) {
+    Span& span = spans.all[i];
+    const std::uint64_t ahead = (i / 4 * 2'654'435'761U >> 5) % 4 * 260'000'000;
+    if (spans.groups.all()[spans.facts[span.clock].group] != "api") continue;
+    span.begin += ahead, span.end += ahead;
+  }
+  const Found found = edges_of(spans);
+  EXPECT_THAT(kinds_of(found.identity), ElementsAre("several_clocks of api"));
+  EXPECT_EQ(found.identity.set_aside.at(0).records, 120U);
+}
+
 /// All that it shows since comes before all that it showed: no map of its times exchanges them.
 TEST(Identity, a_clock_that_was_set_is_no_name_of_several) {
   const Clock set = [](int call, std::uint64_t time) {

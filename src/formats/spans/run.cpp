@@ -204,10 +204,14 @@ void Run::warn_of_dropped_ends(const std::vector<DroppedEnds>& dropped) {
                                    dropped.size() - k_most_operations));
   }
   if (list.cause_clock.empty()) {
-    warnings.push_back(
-        fmt::format("no call between two hosts is in these spans ({} {}), so that "
-                    "nothing is known of their clocks",
-                    clocks.clocks.size(), clocks.clocks.size() == 1 ? "host" : "hosts"));
+    const bool any = !found_.empty() || std::ranges::any_of(skipped, [](const auto& counter) {
+      return counter.first == "calls_set_aside";
+    });
+    warnings.push_back(fmt::format("{} ({} {}), so that nothing is known of their clocks",
+                                   any ? "all calls between hosts were left out"
+                                       : "no call between two hosts is in these spans",
+                                   clocks.clocks.size(),
+                                   clocks.clocks.size() == 1 ? "host" : "hosts"));
   }
 }
 
