@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <entrain/align.hpp>
@@ -17,6 +18,9 @@
 
 namespace entrain::spans {
 
+/// Positions of two clocks in Identity::clocks, in order.
+using HostPair = std::pair<std::uint32_t, std::uint32_t>;
+
 /// Reason why an edge is no evidence about clocks.
 enum class Rejection : std::uint8_t {
   none,
@@ -24,6 +28,7 @@ enum class Rejection : std::uint8_t {
   contradicted,  ///< the likely clocks do not explain this end
   operation,     ///< most ends of this operation are contradicted
   shown_twice,   ///< the clock showed the time again after it was set back
+  doubtful,      ///< an edge of a DoubtfulPair
 };
 
 /// Happened-before edge between begins or ends of spans of two hosts.
@@ -46,10 +51,26 @@ struct DroppedEnds {
   std::uint64_t dropped = 0, total = 0;
 };
 
+/// Clocks with more ends that the likely clocks do not explain, though others would, than a verdict
+/// may leave out.
+struct DoubtfulPair {
+  HostPair hosts;
+  std::uint64_t ends = 0, total = 0;  ///< these ends; they and those that hold
+};
+
+/// A clock that was set back and shows again more of its times than a verdict may leave out.
+struct ClockShownTwice {
+  std::uint32_t host = 0;
+  std::uint64_t edges = 0, total = 0;  ///< edges at such times; all of the clock
+};
+
 /// Evidence of spans about their clocks.
 struct SpanEdges {
   BigVector<Edge> found;             ///< sorted by their later spans
   std::vector<DroppedEnds> dropped;  ///< the most first
+  std::vector<DoubtfulPair> doubtful;
+  std::vector<ClockShownTwice> shown_twice;
+  std::vector<Fold> folds;
   std::uint64_t without_parent = 0;  ///< spans that a missing parent of another host called
   Counters counters;                 ///< ignored spans and edges; no zeros
   Steps steps;                       ///< resolution of each clock
@@ -63,14 +84,18 @@ struct SpanEdges {
 ///
 /// Begins and ends of a clock that counts in coarse steps, as most tracers of Java do with begins,
 /// are effects at the ends of their steps; an end follows from a begin and a length, so that it has
-/// the step of begins, too. `known`: the steps if they are known; else they are learned.
+/// the step of begins, too. Where nearly all edges of a clock that break by less than its step need
+/// it, the clock rounds: half a step is before the times shown, and half behind. `known`: the steps
+/// if they are known; else they are learned.
 ///
 /// The latter is wrong if the client gave up or the call is asynchronous. So the clocks that cost
 /// least to tell are found from begins and ends together, see ClockFinder. Ends that these do
 /// not explain are rejected, and if they are most of an operation, so are its other ends. How often
 /// ends of an operation are not explained is how little they count: where clients give up, an end
 /// that is late by less than a message takes moves no clock unless others say the same. If clocks
-/// explain all ends, none is rejected, however wrong the clocks are. O(n log n).
+/// explain all ends, none is rejected, however wrong the clocks are. Where other clocks, as those
+/// of a name that is several clocks, would explain each of more than a few rejected ends, nothing
+/// is concluded from the pair of clocks. O(n log n).
 SpanEdges edges_of(const Spans& spans, const Family& family, const Identity& identity,
                    const Steps* known = nullptr);
 

@@ -6,6 +6,9 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
+#include <ranges>
+#include <set>
 #include <span>
 #include <string>
 #include <tuple>
@@ -216,10 +219,21 @@ Replicas::Replicas(const Spans& spans, const Family& family, const Screen& scree
     : is_split(spans.groups.all().size()) {
   std::vector<std::size_t> calm(is_split.size());
   std::map<std::uint32_t, std::size_t> excluded;  // calls of groups that are several clocks
-  for (Pair& pair : suspects(spans, family, screen, steps_of_groups(spans), calm)) {
-    const std::array<Doubtful, 2> found{look_at(pair.calls, 0), look_at(pair.calls, 1)};
+  std::vector<Pair> pairs = suspects(spans, family, screen, steps_of_groups(spans), calm);
+  std::vector<std::array<Doubtful, 2>> doubtful;
+  std::map<std::uint32_t, std::size_t> explained;  // pairs that a group explains as several clocks
+  for (Pair& pair : pairs) {
+    doubtful.push_back({look_at(pair.calls, 0), look_at(pair.calls, 1)});
+    for (const int side : {0, 1}) {
+      explained[pair.group[side]] += doubtful.back()[side].changes > 0 ? 1 : 0;
+    }
+  }
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const Pair& pair = pairs[i];
+    const std::array<Doubtful, 2>& found = doubtful[i];
     const auto rank = [&](int side) {
-      return std::pair(found[side].is_resolved, found[side].changes);
+      const std::size_t others = found[side].changes > 0 ? explained[pair.group[side]] : 0;
+      return std::tuple(found[side].is_resolved, others, found[side].changes);
     };
     const int side = rank(0) >= rank(1) ? 0 : 1;
     const std::uint32_t group = pair.group[side], other = pair.group[1 - side];
@@ -258,7 +272,56 @@ void name_several(const Spans& spans, const Replicas& replicas, Identity& identi
   }
 }
 
+/// Sets the clock of each span, and the range of stamps of each clock.
+void set_hosts(Identity& identity, Spans& spans) {
+  std::vector<Clock>& clocks = identity.clocks.clocks;
+  for (Clock& clock : clocks) clock.events.reset();
+  for (Span& span : spans.all) {
+    span.host = identity.host_of(span.clock, span.begin);
+    std::optional<StampRange>& range = clocks[span.host].events;
+    if (!range) range = {span.begin, span.end};
+    range = {std::min(range->first, span.begin), std::max(range->last, span.end)};
+  }
+}
+
+/// Example: 08:53:20.000 UTC.
+std::string time_of_day(std::uint64_t time) {
+  const std::uint64_t ms = time / 1'000'000 % 86'400'000;
+  return fmt::format("{:02}:{:02}:{:02}.{:03} UTC", ms / 3'600'000, ms / 60'000 % 60,
+                     ms / 1000 % 60, ms % 1000);
+}
+
 }  // namespace
+
+void divide(Identity& identity, Spans& spans, std::span<const Fold> folds) {
+  std::vector<Clock>& clocks = identity.clocks.clocks;
+  for (const Fold& fold : std::views::reverse(folds)) {
+    const auto added = static_cast<std::uint32_t>(clocks.size());
+    const std::string name = clocks[fold.host].name, from = time_of_day(fold.first);
+    clocks.push_back(clocks[fold.host]);
+    clocks.back().name = fmt::format("{} (its clock from {} on)", name, from);
+    identity.aside.push_back(identity.aside[fold.host]);
+    identity.notes.push_back(
+        fmt::format("the clock of {} was set back to before all that it shows from {} on: that "
+                    "counts as of a clock of its own",
+                    name, from));
+    for (const auto& [a, b] : std::set(identity.several)) {
+      if (a == fold.host || b == fold.host) identity.several.emplace(a + b - fold.host, added);
+    }
+    for (std::vector<Period>& periods : identity.periods) {
+      for (std::size_t i = periods.size(); i-- > 0;) {
+        const std::uint64_t end = i + 1 < periods.size() ? periods[i + 1].first : ~std::uint64_t{0};
+        if (periods[i].host != fold.host || end <= fold.stamp) continue;
+        if (periods[i].first >= fold.stamp) {
+          periods[i].host = added;
+        } else {
+          periods.insert(periods.begin() + static_cast<std::ptrdiff_t>(i) + 1, {fold.stamp, added});
+        }
+      }
+    }
+  }
+  set_hosts(identity, spans);
+}
 
 Identity identify(Spans& spans, const Family& family) {
   Identity result;
@@ -280,25 +343,16 @@ Identity identify(Spans& spans, const Family& family) {
       if (is_new) {
         clocks.push_back({.name = name + part.name,
                           .kind = ClockKind::wall,
-                          .events = StampRange{1, 0},
                           .granule = spans.microseconds ? 1000U : 0U});
         result.aside.push_back(facts.is_changed || part.is_aside);
       }
       result.periods[place].push_back({part.first, known->second});
     }
   };
-  for (Span& span : spans.all) {
-    add_periods(span.clock);
-    span.host = result.host_of(span.clock, span.begin);
-    StampRange& range = *clocks[span.host].events;
-    if (range.first > range.last) range = {span.begin, span.end};
-    range = {std::min(range.first, span.begin), std::max(range.last, span.end)};
-  }
   // A damaged span may hold times of a place that has no span.
+  for (const Span& span : spans.all) add_periods(span.clock);
   for (std::uint32_t place = 0; place < result.periods.size(); ++place) add_periods(place);
-  for (Clock& clock : clocks) {
-    if (clock.events->first > clock.events->last) clock.events.reset();  // no span of it was used
-  }
+  set_hosts(result, spans);
   name_several(spans, replicas, result);
   return result;
 }

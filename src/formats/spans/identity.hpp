@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,13 @@ struct Period {
   std::uint32_t host = 0;   ///< position in Identity::clocks
 };
 
+/// A clock was set back: what it stamped from `first` on comes before what it stamped below that.
+struct Fold {
+  std::uint32_t host = 0;   ///< position in Identity::clocks
+  std::uint64_t stamp = 0;  ///< between `first` and the last one below, ns
+  std::uint64_t first = 0;  ///< ns
+};
+
 /// Which clock stamped what.
 struct Identity {
   Clocks clocks;                             ///< order: that of their first spans
@@ -33,6 +41,10 @@ struct Identity {
 
   [[nodiscard]] std::uint32_t host_of(std::uint32_t clock, std::uint64_t time) const;
 };
+
+/// Makes the times of clocks from folds on those of clocks of their own, since no map of a clock's
+/// times exchanges them. `folds`: in order.
+void divide(Identity& identity, Spans& spans, std::span<const Fold> folds);
 
 /// Finds the clocks, and sets Span::host. A group of places is one clock unless the times say
 /// otherwise:

@@ -97,13 +97,46 @@ TEST(Identity, a_name_of_several_clocks_is_divided_where_places_tell) {
   EXPECT_EQ(one.identity.clocks.clocks.size(), 3U);
 }
 
+/// Calls to it and from it contradict each other; one name explains both.
+TEST(Identity, a_name_of_several_clocks_between_others_is_the_one_that_is_named) {
+  Spans spans = read_all(calls(60, "app", right)).spans;
+  for (std::size_t i = 0; i < spans.all.size(); ++i) {
+    Span& span = spans.all[i];
+    const std::uint64_t ahead = (i / 4 * 2'654'435'761U >> 5) % 4 * 260'000'000;
+    if (spans.groups.all()[spans.facts[span.clock].group] != "api") continue;
+    span.begin += ahead, span.end += ahead;
+  }
+  const Found found = edges_of(spans);
+  EXPECT_THAT(kinds_of(found.identity), ElementsAre("several_clocks of api"));
+  EXPECT_EQ(found.identity.set_aside.at(0).records, 120U);
+}
+
+/// All that it shows since comes before all that it showed: no map of its times exchanges them.
 TEST(Identity, a_clock_that_was_set_is_no_name_of_several) {
   const Clock set = [](int call, std::uint64_t time) {
     return time - (call < 30 ? 0 : 7'200'000'000);
   };
   const Found found = edges_of(read_all(calls(60, "app", set)).spans);
-  EXPECT_EQ(found.identity.clocks.clocks.size(), 3U);
+  ASSERT_EQ(found.identity.clocks.clocks.size(), 4U);
+  EXPECT_EQ(found.identity.clocks.clocks[0].events->last,
+            (k_us - 7'200'000'000 + 5'903'177) * 1000);
+  EXPECT_EQ(found.identity.clocks.clocks[3].name, "app (its clock from 08:53:20.000 UTC on)");
+  EXPECT_EQ(found.identity.clocks.clocks[3].events->first, k_us * 1000);
+  EXPECT_THAT(found.identity.notes, ElementsAre(HasSubstr("the clock of app was set back")));
   EXPECT_THAT(found.identity.set_aside, IsEmpty());
+  EXPECT_EQ(found.found.size(), 240U);
+  EXPECT_THAT(found.counters, IsEmpty());
+}
+
+/// It runs on from 10 s before the first time that it showed.
+TEST(Identity, a_clock_that_was_set_back_and_put_right_again_is_divided_by_its_stamps) {
+  const Clock set = [](int call, std::uint64_t time) {
+    return time - (call < 20 || call >= 40 ? 0 : 10'000'000);
+  };
+  const Found found = edges_of(read_all(calls(60, "app", set)).spans);
+  ASSERT_EQ(found.identity.clocks.clocks.size(), 4U);
+  EXPECT_EQ(found.identity.clocks.clocks[3].events->first, k_us * 1000);
+  EXPECT_THAT(found.counters, IsEmpty());
 }
 
 TEST(Identity, clients_that_give_up_are_no_several_clocks) {
@@ -125,6 +158,24 @@ TEST(Identity, a_wrong_unit_is_set_aside_and_named) {
   const Found large = edges_of(read_all(calls(20, "app", ns)).spans);
   EXPECT_THAT(large.identity.set_aside.at(0).reason,
               HasSubstr("app have times that are 1,000 times too large"));
+}
+
+/// It is called and calls; the others are days away from it, and stand still for days.
+TEST(Identity, a_wrong_unit_in_the_middle_of_calls_is_that_of_the_clock_there) {
+  constexpr std::uint64_t k_days = 200'000'000'000;
+  const Clock long_run = [](int call, std::uint64_t time) { return time + (call / 10) * k_days; };
+  Spans spans = read_all(calls(30, "app", long_run)).spans;
+  for (std::size_t i = 0; i < spans.all.size(); ++i) {
+    Span& span = spans.all[i];
+    const bool is_wrong = spans.groups.all()[spans.facts[span.clock].group] == "api";
+    if (i % 4 != 0) span.begin += i / 40 * k_days * 1000, span.end += i / 40 * k_days * 1000;
+    if (is_wrong) span.begin /= 1000, span.end /= 1000;
+  }
+  const Found found = edges_of(spans);
+  EXPECT_THAT(kinds_of(found.identity), ElementsAre("wrong_unit of api"));
+  EXPECT_THAT(found.identity.notes, IsEmpty());
+  EXPECT_EQ(found.identity.clocks.clocks.size(), 3U);
+  EXPECT_THAT(found.found, IsEmpty());
 }
 
 TEST(Identity, a_wrong_unit_of_some_spans_is_said_of_these) {
@@ -190,6 +241,37 @@ TEST(Identity, times_that_a_viewer_has_moved_are_no_evidence) {
                                     .spans);
   EXPECT_THAT(kinds_of(jaeger.identity), ElementsAre("changed_times of t"));
   EXPECT_THAT(jaeger.found, IsEmpty());
+}
+
+/// Causes may be up to half a step later than they were; a larger error is one of the clock.
+TEST(Steps, of_clocks_that_round_to_the_nearest_count_on_both_sides) {
+  Spans spans = read_all(calls(200, "app", right)).spans;
+  for (std::size_t i = 0; i < spans.all.size(); ++i) {  // at uneven times
+    const std::uint64_t by = i / 4 * (i / 4) * 7'337'331;
+    spans.all[i].begin += by, spans.all[i].end += by;
+  }
+  const auto rounded = [&](std::uint64_t ahead) {
+    Spans shown = spans;
+    for (Span& span : shown.all) {
+      if (shown.groups.all()[shown.facts[span.clock].group] != "app") continue;
+      span.begin = (span.begin + ahead) / 1'000'000 * 1'000'000;
+      span.end = (span.end + ahead) / 1'000'000 * 1'000'000;
+    }
+    for (std::size_t i = 0; i < shown.all.size(); ++i) {  // messages of 0.05 ms
+      if (i % 4 == 1) shown.all[i].begin -= 450'000, shown.all[i].end += 450'000;
+    }
+    return edges_of(shown);
+  };
+  const auto violations = [](const Found& found) {
+    return std::ranges::count_if(found.found, [](const Edge& edge) {
+      return edge.effect_time < edge.cause_time || edge.rejection != Rejection::none;
+    });
+  };
+  EXPECT_EQ(violations(rounded(0)), 0);
+  EXPECT_EQ(violations(rounded(500'000)), 0);
+  EXPECT_TRUE(rounded(500'000).steps.rounds[0]);
+  EXPECT_FALSE(rounded(0).steps.rounds[0]);
+  EXPECT_GT(violations(rounded(1'500'000)), 50);
 }
 
 TEST(Steps, of_begins_count_for_ends_that_follow_from_them) {

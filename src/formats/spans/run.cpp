@@ -52,6 +52,33 @@ std::string words_for(const Spans& spans, const Span& span) {
   return fmt::format("trace {} span {}", spans.ids.trace_of(span.id), spans.ids.id_of(span.id));
 }
 
+SetAside doubtful_of(const DoubtfulPair& pair, const Clocks& clocks) {
+  return {
+      .kind = "excused_ends",
+      .clock = "",
+      .records = pair.ends,
+      .total = pair.total,
+      .is_decisive = true,
+      .reason = fmt::format("{} of {} ends of calls between {} and {} contradict the others, "
+                            "which a clock that was set, or several of one name, would explain: "
+                            "calls between them were left out",
+                            pair.ends, pair.total, clocks.clocks[pair.hosts.first].name,
+                            clocks.clocks[pair.hosts.second].name)};
+}
+
+SetAside shown_twice_of(const ClockShownTwice& one, const Clocks& clocks) {
+  const std::string& name = clocks.clocks[one.host].name;
+  return {
+      .kind = "times_shown_twice",
+      .clock = name,
+      .records = one.edges,
+      .total = one.total,
+      .is_decisive = true,
+      .reason = fmt::format("{} of {} begins and ends of calls of {} are at times that its clock "
+                            "showed again after it was set back: they are no evidence",
+                            one.edges, one.total, name)};
+}
+
 /// Largest number of operations with a warning of their own; the others are only counted.
 constexpr std::size_t k_most_operations = 5;
 
@@ -79,10 +106,16 @@ Run::Run(std::vector<SourceFile> sources, Spans& spans, unsigned threads, const 
     for (std::size_t i = 0; i < spans.all.size(); ++i) spans.all[i].host = known->hosts[i];
   } else {
     known_.identity = identify(spans, family);
-    for (const Span& span : spans.all) known_.hosts.push_back(span.host);
   }
   SpanEdges edges =
       edges_of(spans, family, known_.identity, known == nullptr ? nullptr : &known->steps);
+  if (known == nullptr) {
+    if (!edges.folds.empty()) {
+      divide(known_.identity, spans, edges.folds);
+      edges = edges_of(spans, family, known_.identity);
+    }
+    for (const Span& span : spans.all) known_.hosts.push_back(span.host);
+  }
   const std::uint64_t total = edges.found.size();
   set_refuted_aside(drop_refuted(edges.found, spans), total, "spans");
   known_.steps = std::move(edges.steps);
@@ -94,6 +127,10 @@ Run::Run(std::vector<SourceFile> sources, Spans& spans, unsigned threads, const 
   }
   set_aside.insert(set_aside.end(), known_.identity.set_aside.begin(),
                    known_.identity.set_aside.end());
+  for (const DoubtfulPair& pair : edges.doubtful) set_aside.push_back(doubtful_of(pair, clocks));
+  for (const ClockShownTwice& one : edges.shown_twice) {
+    set_aside.push_back(shown_twice_of(one, clocks));
+  }
   for (const SetAside& one : set_aside) {
     if (!one.is_decisive) warnings.push_back(one.reason);
   }
@@ -167,10 +204,14 @@ void Run::warn_of_dropped_ends(const std::vector<DroppedEnds>& dropped) {
                                    dropped.size() - k_most_operations));
   }
   if (list.cause_clock.empty()) {
-    warnings.push_back(
-        fmt::format("no call between two hosts is in these spans ({} {}), so that "
-                    "nothing is known of their clocks",
-                    clocks.clocks.size(), clocks.clocks.size() == 1 ? "host" : "hosts"));
+    const bool any = !found_.empty() || std::ranges::any_of(skipped, [](const auto& counter) {
+      return counter.first == "calls_set_aside";
+    });
+    warnings.push_back(fmt::format("{} ({} {}), so that nothing is known of their clocks",
+                                   any ? "all calls between hosts were left out"
+                                       : "no call between two hosts is in these spans",
+                                   clocks.clocks.size(),
+                                   clocks.clocks.size() == 1 ? "host" : "hosts"));
   }
 }
 

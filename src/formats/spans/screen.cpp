@@ -48,9 +48,9 @@ void for_ties(const Spans& spans, const Family& family, const Visit& visit) {
 
 /// Times of a group without a day between two of them.
 struct Segment {
-  std::uint64_t first = 0, last = 0;  ///< begins, ns
-  std::uint64_t spans = 0, ties = 0, far = 0;
-  std::uint64_t calls = 0;          ///< whole calls among the far ties
+  std::uint64_t first = 0, last = 0;           ///< begins, ns
+  std::uint64_t spans = 0, ties = 0, far = 0;  ///< ties to spans outside
+  std::uint64_t calls = 0;                     ///< whole calls among the far ties
   std::vector<double> ratios{};     ///< of the times at the other ends of far ties to these
   std::vector<double> distances{};  ///< ns
   double longest = 0;               ///< span of a far tie, ns
@@ -287,15 +287,23 @@ void Screen::note_unit_of_all(const Spans& spans) {
   }
 }
 
+/// First the groups whose times are the smallest, of a wrong unit: what ties others to these tells
+/// nothing of the others.
 void Screen::find_far(const Spans& spans, const Family& family) {
-  std::vector<bool> odd(spans.groups.all().size());
+  std::map<std::uint32_t, std::uint64_t> odd;  // groups and their last times
   for_ties(spans, family, [&](const Span& child, const Span& parent) {
     if (!is_far(child, parent)) return;
-    odd[spans.facts[child.clock].group] = odd[spans.facts[parent.clock].group] = true;
+    odd[spans.facts[child.clock].group] = odd[spans.facts[parent.clock].group] = 0;
   });
-  for (std::uint32_t group = 0; group < odd.size(); ++group) {
-    if (odd[group]) judge(spans, family, group);
+  if (odd.empty()) return;
+  for (const Span& span : spans.all) {
+    const auto known = odd.find(spans.facts[span.clock].group);
+    if (known != odd.end()) known->second = std::max(known->second, span.begin);
   }
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> order;
+  for (const auto& [group, last] : odd) order.emplace_back(last, group);
+  std::ranges::sort(order);
+  for (const auto& [last, group] : order) judge(spans, family, group);
 }
 
 void Screen::judge(const Spans& spans, const Family& family, std::uint32_t group) {
@@ -309,8 +317,11 @@ void Screen::judge(const Spans& spans, const Family& family, std::uint32_t group
     const bool is_call = !is_own(child) || !is_own(parent), is_tie_far = is_far(child, parent);
     const bool is_whole = is_call && child.end - child.begin <= parent.end - parent.begin;
     const auto add = [&](const Span& own, const Span& other) {
-      if (is_own(own))
-        add_tie(spans::part_at(segments, own.begin), own, other, is_tie_far, is_whole);
+      if (!is_own(own)) return;
+      Segment& segment = spans::part_at(segments, own.begin);
+      const bool is_inside = is_own(other) && &segment == &spans::part_at(segments, other.begin);
+      const bool is_known = part_at(spans.facts[other.clock].group, other.begin) != nullptr;
+      if (!is_inside && is_known) add_tie(segment, own, other, is_tie_far, is_whole);
     };
     add(child, parent);
     add(parent, child);

@@ -164,20 +164,19 @@ struct Sample {
   std::array<std::string, 3> place;
 };
 
-/// The only unit in which all numbers are times from 2000 to 2100; 0 if there is none.
+/// The unit in which most numbers are times from 2000 to 2100; 0 if there is none.
 std::uint32_t unit_of_times(std::span<const Sample> rows, std::string Sample::*column) {
   constexpr std::uint64_t k_from = 946'684'800'000'000'000, k_until = 4'102'444'800'000'000'000;
-  for (const auto& [unit, kind, name] : k_named_units) {
-    bool any = false, all = true;
-    for (const Sample& row : rows) {
-      const auto time = time_in(row.*column, unit);
-      if (!time || *time == 0) continue;
-      any = true;
-      all = all && (is_date(row.*column) || (*time >= k_from && *time < k_until));
-    }
-    if (any && all) return unit;
-  }
-  return 0;
+  const auto count_of = [&](std::uint32_t unit, std::uint64_t from) {
+    return std::ranges::count_if(rows, [&](const Sample& row) {
+      const std::uint64_t time = time_in(row.*column, unit).value_or(0);
+      return time > 0 && (is_date(row.*column) || (time >= from && time < k_until));
+    });
+  };
+  const auto numbers = count_of(k_ns, 1);
+  const auto* const unit = std::ranges::find_if(
+      k_named_units, [&](const NamedUnit& one) { return 2 * count_of(one.ns, k_from) > numbers; });
+  return unit == k_named_units.end() ? 0 : unit->ns;
 }
 
 /// The unit of the copies of lengths beside begins and ends, which may be known; 0 if they are
@@ -230,7 +229,9 @@ Result<TableUnits> units_of(const tables::Reader& reader, std::span<const Sample
   TableUnits units{named(k_start), named(k_end), named(k_duration)};
   const auto unknown = [&](std::size_t column) {
     return reader.problem(
-        1, {column, "the unit of its numbers is unknown; --columns names it, as start=NAME[us]"});
+        1, {column, fmt::format("the unit of its numbers is unknown; --columns names it, as "
+                                "{}=NAME[us]",
+                                k_span_columns[column])});
   };
   if (units.start == 0) units.start = unit_of_times(rows, &Sample::start);
   if (units.start == 0) return unknown(k_start);

@@ -144,7 +144,7 @@ TEST(SpanTable, lengths_without_a_unit_need_a_proof) {
   EXPECT_EQ(table_error(head + parent + "1,2,1,a,1661140374351783,400\n"), "");
   const std::string unknown =
       "t.csv, line 1, column duration: the unit of its numbers is unknown; --columns names it, "
-      "as start=NAME[us]";
+      "as duration=NAME[us]";
   EXPECT_EQ(table_error(head + parent), unknown);
   EXPECT_EQ(table_error(head + parent + "1,2,1,b,1661140374351783,400\n"), unknown);
   EXPECT_EQ(table_error(head + parent + "1,2,1,a,1661140374351773,400\n"), unknown);
@@ -217,13 +217,27 @@ TEST(SpanTable, copies_of_lengths_follow_only_if_they_are_some) {
             head + "1,2,a,1661140374351774094,1661140374362983609,77\n");
 }
 
+/// Those of one clock may be of another unit, as may a few that are wrong.
+TEST(SpanTable, the_unit_of_times_is_that_of_most) {
+  const std::string head = "trace,span,parent,host,start,end\n";
+  const std::string ns = "1,1,,a,1661140374351773094,1661140374362982609\n",
+                    us = "1,2,1,b,1661140374351783,1661140374351793\n",
+                    other = "1,3,2,a,1661140374351788094,1661140374351790094\n";
+  EXPECT_EQ(moved_by(head + ns + us + other, 1'000),
+            head +
+                "1,1,,a,1661140374351774094,1661140374362983609\n"
+                "1,2,1,b,1661140374352783,1661140374352793\n"
+                "1,3,2,a,1661140374351789094,1661140374351791094\n");
+  EXPECT_NE(table_error(head + ns + us), "");
+}
+
 TEST(SpanTable, unknown_units_are_refused) {
   EXPECT_EQ(table_error("trace,span,host,start,end\n1,1,a,17,19\n"),
             "t.csv, line 1, column start: the unit of its numbers is unknown; --columns names "
             "it, as start=NAME[us]");
   EXPECT_EQ(table_error("trace,span,host,start,duration\n1,1,a,2022-08-22 03:53:01,19\n"),
             "t.csv, line 1, column duration: the unit of its numbers is unknown; --columns "
-            "names it, as start=NAME[us]");
+            "names it, as duration=NAME[us]");
   EXPECT_EQ(table_error("trace,span,host,start_us,end_us\n1,1,a,17,19\n"), "");
 }
 

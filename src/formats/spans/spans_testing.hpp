@@ -24,7 +24,12 @@ struct Found : SpanEdges {
 inline Found edges_of(Spans spans) {
   const Family family(spans);
   Identity identity = identify(spans, family);
-  return {edges_of(spans, family, identity), std::move(identity)};
+  SpanEdges edges = edges_of(spans, family, identity);
+  if (!edges.folds.empty()) {
+    divide(identity, spans, edges.folds);
+    edges = edges_of(spans, family, identity);
+  }
+  return {std::move(edges), std::move(identity)};
 }
 
 inline Read read_all(std::string text) {

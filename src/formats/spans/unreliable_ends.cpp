@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <queue>
 #include <span>
@@ -14,6 +15,7 @@
 #include "base/disjoint_sets.hpp"
 #include "base/exact.hpp"
 #include "formats/spans/likely_clock.hpp"
+#include "formats/spans/screen.hpp"
 
 namespace entrain::spans {
 namespace {
@@ -32,6 +34,8 @@ constexpr int k_most_rounds = 16;  ///< most times that each clock is fitted
 constexpr std::int64_t k_most_offset = std::int64_t{1} << 61;  ///< ns
 constexpr std::int32_t k_provisional = 1 << 20;  ///< bits of a clock that is to be fitted again
 constexpr std::int64_t k_least = std::numeric_limits<std::int64_t>::min();
+
+HostPair hosts_of(const Edge& edge) { return std::minmax(edge.cause, edge.effect); }
 
 using Operations = std::vector<DroppedEnds>;  ///< index: number; names are empty
 
@@ -133,13 +137,28 @@ class ClockSearch {
     }
   }
 
-  /// True if an edge has an end at a time that a clock shows twice, since it was set back.
+  /// True if an edge has an end at a time that a clock, or this one, shows twice, since it was set
+  /// back.
   [[nodiscard]] bool is_shown_twice(std::uint32_t e) const { return shown_twice_[e] != 0; }
+  [[nodiscard]] bool is_shown_twice(std::uint32_t e, std::uint32_t host) const {
+    return (shown_twice_[e] & side_of(host, e)) != 0;
+  }
+
+  /// Of clocks that were set back to before all that they showed; see Fold.
+  [[nodiscard]] std::vector<Fold> folds() const {
+    std::vector<Fold> all;
+    for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
+      const std::vector<Fold> folds = folds_of(host);
+      all.insert(all.end(), folds.begin(), folds.end());
+    }
+    return all;
+  }
 
   [[nodiscard]] Operations operations() const {
     Operations operations(spans_.operations.all().size());
     for (std::uint32_t e = 0; e < edges_.size(); ++e) {
-      if (price_[e] == 0 || !edges_[e].is_end || is_shown_twice(e)) continue;
+      if (edges_[e].rejection != Rejection::none || !edges_[e].is_end || is_shown_twice(e))
+        continue;
       DroppedEnds& ends = operations[operation_of(e)];
       ends.dropped += is_broken(e) ? 1U : 0U;
       ++ends.total;
@@ -150,8 +169,6 @@ class ClockSearch {
   [[nodiscard]] std::uint32_t operation_of(std::uint32_t e) const {
     return spans_.all[edges_[e].child].operation;
   }
-
- private:
   /// True for the end of a call that lasted longer at the server than at the client, whatever their
   /// rates: unless a clock was set meanwhile, none explains it. The begin of a call precedes its
   /// end.
@@ -167,6 +184,7 @@ class ClockSearch {
     return (at_server - at_client - 2) * 1'000'000 > at_client * k_ppm;
   }
 
+ private:
   /// The likely clock of a host given all others, until the next fit of one of these.
   struct Host {
     BigVector<Bound> bounds;    ///< that its edges set; in order of their times once it is fitted
@@ -316,6 +334,24 @@ class ClockSearch {
     return static_cast<std::int64_t>(
         std::clamp(offset + rise, -Int128{k_most_offset}, Int128{k_most_offset}));
   }
+  /// Moves a step among bounds from `first` to `end` that hold before and after it to where stamps
+  /// jump most: others would seem to be shown twice.
+  static void move_to_jump(std::span<const Bound> bounds, std::span<std::int64_t> offsets,
+                           std::size_t first, std::size_t end, std::size_t& step) {
+    const std::int64_t before = offsets[step - 1], after = offsets[step];
+    std::size_t from = step, to = step;
+    while (from > first + 1 && holds(bounds[from - 1], after)) --from;
+    while (to + 1 < end && holds(bounds[to], before)) ++to;
+    const auto jump = [&](std::size_t i) {
+      const Int128 change = Int128{bounds[i].offset} - bounds[i - 1].offset;
+      return after > before ? change : -change;
+    };
+    std::size_t best = step;
+    for (std::size_t i = from; i <= to; ++i) best = jump(i) > jump(best) ? i : best;
+    for (std::size_t i = best; i < step; ++i) offsets[i] = after;
+    for (std::size_t i = step; i < best; ++i) offsets[i] = before;
+    step = best;
+  }
   /// Gives stamps that a clock shows twice the offsets that they have later, since a map of its
   /// times can give only one. Returns the positions of their bounds.
   [[nodiscard]] std::vector<std::size_t> take_later_offsets(std::uint32_t host,
@@ -326,28 +362,81 @@ class ClockSearch {
     const auto broken = [&](std::size_t i) {
       return holds(bounds[i], clock.offsets[i]) ? 0 : bounds[i].price;
     };
-    std::vector<std::size_t> jumps;
+    std::vector<std::size_t> parts;  // where they begin, except the first one
     for (std::size_t i = 1; i < bounds.size(); ++i) {
-      const std::int64_t gain = clock.offsets[i] - clock.offsets[i - 1];
+      const std::int64_t change = clock.offsets[i] - clock.offsets[i - 1];
       const std::int64_t passed = bounds[i].time - bounds[i - 1].time;
-      if (gain > passed / 1000 + 1) jumps.push_back(i);
+      if (std::abs(change) > passed / 1000 + 1) parts.push_back(i);
     }
-    if (jumps.empty()) return twice;
-    std::vector<std::uint64_t> least(bounds.size() + 1, ~std::uint64_t{0});  // stamp from here on
-    for (std::size_t i = bounds.size(); i-- > 0;) {
-      least[i] = std::min(least[i + 1], own_stamp(host, bounds[i].edge));
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+      const std::size_t first = part == 0 ? 0 : parts[part - 1];
+      const std::size_t end = part + 1 < parts.size() ? parts[part + 1] : bounds.size();
+      move_to_jump(bounds, clock.offsets, first, end, parts[part]);
+    }
+    // The part that was the last to show the stamps from a key to the next one.
+    std::map<std::uint64_t, std::size_t> last_part{{0, 0}};
+    const auto split_at = [&](std::uint64_t stamp) {
+      return last_part.emplace(stamp, std::prev(last_part.upper_bound(stamp))->second).first;
+    };
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+      const std::size_t end = part + 1 < parts.size() ? parts[part + 1] : bounds.size();
+      std::uint64_t first = ~std::uint64_t{0}, last = 0;
+      for (std::size_t i = parts[part]; i < end; ++i) {
+        const std::uint64_t stamp = own_stamp(host, bounds[i].edge);
+        first = std::min(first, stamp), last = std::max(last, stamp);
+      }
+      const auto after = split_at(last + 1);
+      const auto from = split_at(first);
+      from->second = parts[part];
+      last_part.erase(std::next(from), after);
     }
     for (std::size_t j = 0; j < bounds.size(); ++j) {
-      // `least` never falls: the last jump that shows this stamp again.
-      const auto after = std::ranges::upper_bound(jumps, own_stamp(host, bounds[j].edge), {},
-                                                  [&](std::size_t i) { return least[i]; });
-      if (after == jumps.begin() || *std::prev(after) <= j) continue;
+      const std::uint64_t stamp = own_stamp(host, bounds[j].edge);
+      const std::size_t later = std::prev(last_part.upper_bound(stamp))->second;
+      if (later <= j) continue;
       clock.bits -= broken(j);
-      clock.offsets[j] = clock.offsets[*std::prev(after)];
+      clock.offsets[j] = clock.offsets[later];
       clock.bits += broken(j);
       twice.push_back(j);
     }
     return twice;
+  }
+
+  [[nodiscard]] std::vector<Fold> folds_of(std::uint32_t number) const {
+    struct Knot {
+      std::uint64_t stamp = 0;
+      std::int64_t time = 0, likely = 0;  ///< by the other clock, by the likely one
+      std::size_t folds = 0;              ///< up to here
+    };
+    const Host& host = hosts_[number];
+    std::vector<Fold> folds;
+    if (host.own_bits < ClockPrices::step) return folds;
+    std::vector<Knot> knots;
+    for (const Bound& bound : host.bounds) {
+      const bool is_cause = edges_[bound.edge].cause == number;
+      const std::uint64_t stamp = own_stamp(number, bound.edge);
+      const BigVector<std::int64_t>& offsets = is_cause ? cause_offset_ : effect_offset_;
+      knots.push_back({stamp, bound.time, time(stamp, offsets[bound.edge])});
+    }
+    std::ranges::sort(knots, {}, &Knot::stamp);
+    for (std::size_t i = 1; i < knots.size(); ++i) {
+      const Knot &before = knots[i - 1], &knot = knots[i];
+      const Int128 passed = Int128{knot.time} - before.time;
+      const Int128 drift = (passed < 0 ? -passed : passed) / 1000 + knots.size();
+      const std::uint64_t gap = knot.stamp - before.stamp;
+      if (before.likely - knot.likely > drift) {
+        folds.push_back({number, knot.stamp - gap / 2, knot.stamp});
+      }
+      knots[i].folds = folds.size();
+    }
+    // A clock is in one part at a time, and was set between two of them.
+    std::ranges::sort(knots, {}, &Knot::likely);
+    std::int32_t steps = 0;
+    for (std::size_t i = 1; i < knots.size(); ++i) {
+      steps += knots[i].folds != knots[i - 1].folds ? 1 : 0;
+    }
+    if (steps > host.own_bits / ClockPrices::step) folds.clear();
+    return folds;
   }
 
   /// Finds by how many bits the likely clock of a host is cheaper than the one that it has.
@@ -408,13 +497,70 @@ class ClockSearch {
   BigVector<unsigned> shown_twice_;  ///< sides of each edge, see side_of()
 };
 
-/// Rejects the ends that do not hold, and all of operations of which most do not.
-RejectedEnds reject(const Spans& spans, const ClockSearch& clocks, BigVector<Edge>& edges) {
+/// Pairs of clocks with ends that do not hold although other clocks would explain each, and that
+/// are more than a few of those of the pair or of one of its clocks, and cost as much as a step. An
+/// operation that mostly does not wait is no evidence if another one of the same clocks waits.
+std::vector<DoubtfulPair> doubtful_pairs(const ClockSearch& clocks, std::size_t hosts,
+                                         std::span<const Edge> edges) {
+  struct Ends {
+    std::uint64_t doubtful = 0, broken = 0, held = 0;
+  };
+  std::map<HostPair, std::map<std::uint32_t, Ends>> pairs;
+  for (std::uint32_t e = 0; e < edges.size(); ++e) {
+    if (!edges[e].is_end || edges[e].rejection != Rejection::none) continue;
+    if (clocks.is_shown_twice(e)) continue;
+    Ends& ends = pairs[hosts_of(edges[e])][clocks.operation_of(e)];
+    const bool is_broken = clocks.is_broken(e);
+    ++(is_broken ? ends.broken : ends.held);
+    ends.doubtful += is_broken && !clocks.contradicts_its_begin(e) ? 1 : 0;
+  }
+  std::vector<DoubtfulPair> doubtful;
+  std::vector<DoubtfulPair> of_hosts(hosts);
+  for (const auto& [pair, operations] : pairs) {
+    const auto waits = [](const auto& one) { return one.second.broken <= one.second.held; };
+    const bool any_waits = std::ranges::any_of(operations, waits);
+    DoubtfulPair& found = doubtful.emplace_back(DoubtfulPair{pair});
+    for (const auto& one : operations) {
+      if (any_waits && !waits(one)) continue;
+      found.ends += one.second.doubtful;
+      found.total += one.second.doubtful + one.second.held;
+    }
+    for (const std::uint32_t host : {pair.first, pair.second}) {
+      of_hosts[host].ends += found.ends;
+      of_hosts[host].total += found.total;
+    }
+  }
+  const auto is_evidence = [](const DoubtfulPair& one) {
+    return matters(one.ends, one.total) && one.ends * EdgePrices::end >= ClockPrices::step;
+  };
+  std::erase_if(doubtful, [&](const DoubtfulPair& one) {
+    return one.ends == 0 || !(is_evidence(one) || is_evidence(of_hosts[one.hosts.first]) ||
+                              is_evidence(of_hosts[one.hosts.second]));
+  });
+  return doubtful;
+}
+
+/// Rejects all edges of doubtful pairs, the ends that do not hold, and all of operations of which
+/// most do not.
+RejectedEnds reject(const Spans& spans, const ClockSearch& clocks, std::size_t hosts,
+                    BigVector<Edge>& edges) {
   RejectedEnds rejected;
+  rejected.doubtful = doubtful_pairs(clocks, hosts, edges);
+  for (Edge& edge : edges) {
+    const bool is_doubtful =
+        std::ranges::binary_search(rejected.doubtful, hosts_of(edge), {}, &DoubtfulPair::hosts);
+    if (is_doubtful) edge.rejection = Rejection::doubtful;
+  }
   const Operations operations = clocks.operations();
+  std::vector<ClockShownTwice> shown(hosts);
   for (std::uint32_t e = 0; e < edges.size(); ++e) {
     Edge& edge = edges[e];
     if (edge.rejection != Rejection::none) continue;
+    for (const std::uint32_t host : {edge.cause, edge.effect}) {
+      shown[host].host = host;
+      shown[host].edges += clocks.is_shown_twice(e, host) ? 1 : 0;
+      ++shown[host].total;
+    }
     const DroppedEnds& ends = operations[clocks.operation_of(e)];
     if (clocks.is_broken(e) && clocks.is_shown_twice(e)) {
       edge.rejection = Rejection::shown_twice;
@@ -427,6 +573,8 @@ RejectedEnds reject(const Spans& spans, const ClockSearch& clocks, BigVector<Edg
       ++rejected.asynchronous;
     }
   }
+  std::ranges::copy_if(shown, std::back_inserter(rejected.clocks_shown_twice),
+                       [](const ClockShownTwice& one) { return matters(one.edges, one.total); });
   for (std::size_t i = 0; i < operations.size(); ++i) {
     if (operations[i].dropped == 0) continue;
     rejected.operations.push_back(operations[i]);
@@ -449,7 +597,9 @@ RejectedEnds mark_unreliable_ends(const Spans& spans, std::size_t hosts, BigVect
     clocks.doubt(before);
     clocks.fit();
   }
-  return reject(spans, clocks, edges);
+  RejectedEnds rejected = reject(spans, clocks, hosts, edges);
+  rejected.folds = clocks.folds();
+  return rejected;
 }
 
 }  // namespace entrain::spans

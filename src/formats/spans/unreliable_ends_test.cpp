@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <string>
@@ -114,6 +115,39 @@ TEST_F(UnreliableEnds, ends_of_an_operation_that_nobody_waits_for_are_no_evidenc
   EXPECT_EQ(rejected.asynchronous, 9U);
 }
 
+/// Calls of two clocks of one name, in turns: no single clock explains them, but each alone.
+TEST_F(UnreliableEnds, that_clocks_would_explain_one_by_one_leave_nothing_known_of_their_pair) {
+  constexpr std::int64_t k_hour = 3'600'000'000;
+  for (int i = 0; i < 6; ++i) call(1'000'000 * i, 80 + i % 2 * k_hour, -80 + i % 2 * k_hour);
+  call(100'000, 80, 9'000, "get", 2, 3);
+  const RejectedEnds rejected = judge();
+  ASSERT_EQ(rejected.doubtful.size(), 1U);
+  EXPECT_EQ(rejected.doubtful[0].hosts, (HostPair{0, 1}));
+  EXPECT_EQ(rejected.doubtful[0].ends, 3U);
+  EXPECT_EQ(rejected.doubtful[0].total, 6U);
+  EXPECT_EQ(rejected.contradicted, 1U);
+  EXPECT_EQ(std::ranges::count(edges_, Rejection::doubtful, &Edge::rejection), 12);
+}
+
+/// A client with one or two calls to each server, whose clock wanders: two of them say little.
+TEST_F(UnreliableEnds, of_many_pairs_of_a_clock_count_together) {
+  for (std::uint32_t server = 1; server < 7; ++server) {
+    call(1'000'000 * server, 80, -80, "get", 0, server);
+    call(1'500'000 * server, 5'080, 4'900, "get", 0, server);
+    for (int i = 0; i < 5; ++i) call(200'000 * i, 80, -80, "get", server, server % 6 + 1);
+  }
+  EXPECT_EQ(judge().doubtful.size(), 6U);
+}
+
+/// The delay of a queue lets ends look like those of another clock.
+TEST_F(UnreliableEnds, of_an_operation_that_does_not_wait_say_nothing_where_another_one_waits) {
+  for (int i = 0; i < 30; ++i) call(10'000 * i, 80, -80);
+  for (int i = 0; i < 30; ++i) call(10'000 * i + 5'000, 600, 400 + 5 * i, "tell");
+  const RejectedEnds rejected = judge();
+  EXPECT_THAT(rejected.doubtful, testing::IsEmpty());
+  EXPECT_EQ(rejected.contradicted, 30U);
+}
+
 /// Calls between hosts whose clocks are wrong.
 class WrongClocks : public UnreliableEnds {
  protected:
@@ -176,6 +210,41 @@ TEST_F(WrongClocks, that_are_behind_beside_right_ones_explain_all_ends) {
     true_call(client, client + 1, 70'000 * i);
   }
   EXPECT_EQ(judge().contradicted, 0U);
+}
+
+/// The last times before the step would hold after it, too; no time is shown twice.
+TEST_F(WrongClocks, that_are_set_back_to_before_their_first_stamp_explain_all_ends) {
+  shown_ = [](std::uint32_t host, std::int64_t time) {
+    return 1'000'000'000 + time - (host == 1 && time > 45'000'000 ? 600'000'000 : 0);
+  };
+  for (std::int64_t i = 0; i < 10; ++i) {
+    true_call(0, 1, 10'000'000 * i);
+    true_call(1, 2, 10'000'000 * i + 1'000'000);
+    true_call(2, 0, 10'000'000 * i + 2'000'000);
+  }
+  const RejectedEnds rejected = judge();
+  EXPECT_EQ(rejected.contradicted, 0U);
+  EXPECT_EQ(rejected.shown_twice, 0U);
+  ASSERT_EQ(rejected.folds.size(), 1U);
+  EXPECT_EQ(rejected.folds[0].host, 1U);
+  EXPECT_EQ(rejected.folds[0].first, 1'000'000'080'000U);
+}
+
+/// It shows a tenth of its times again.
+TEST_F(WrongClocks, that_show_many_times_twice_are_named) {
+  shown_ = [](std::uint32_t host, std::int64_t time) {
+    return 1'000'000'000 + time - (host == 1 && time > 50'050'000 ? 10'000'000 : 0);
+  };
+  for (std::int64_t i = 0; i < 200; ++i) {
+    true_call(0, 1, 500'000 * i);
+    true_call(1, 2, 500'000 * i + 100'000);
+    true_call(2, 0, 500'000 * i + 200'000);
+  }
+  const RejectedEnds rejected = judge();
+  ASSERT_EQ(rejected.clocks_shown_twice.size(), 1U);
+  EXPECT_EQ(rejected.clocks_shown_twice[0].host, 1U);
+  EXPECT_NEAR(static_cast<double>(rejected.clocks_shown_twice[0].edges), 80, 4);
+  EXPECT_EQ(rejected.clocks_shown_twice[0].total, 800U);
 }
 
 /// Calls in flight, longer at the server than at the client, are all that shows the step.
