@@ -17,7 +17,7 @@ namespace {
 /// No clock drifts faster than this without being set, ticks per tick.
 constexpr double k_fastest_drift = 1e-3;
 /// A step is at least this share of all that the distance changes: less is how maps bend.
-constexpr double k_step_share = 0.125;
+constexpr double k_step_share = 0.4;
 /// A line describes a clock if what it leaves, rms, is at most this share of the distance, rms.
 constexpr double k_bend_share = 0.1;
 
@@ -98,7 +98,7 @@ void describe_distance(const trace::LocationSkeleton& location, const ClockMap& 
   const bool drifts = std::abs(moments.slope) * moments.span > k_rounding;
   figures.slope = drifts ? moments.slope : 0;
   figures.is_bent = moments.rest > k_rounding && moments.rest > k_bend_share * moments.rms;
-  if (most - least <= k_rounding) return;
+  if (!figures.is_bent && std::abs(figures.slope) <= k_fastest_drift) return;
   const std::size_t step = last_step(location, knots, most - least);
   if (step == 0) return;
   figures.is_stepped = true;

@@ -22,7 +22,7 @@ constexpr std::size_t k_most_constraints = std::size_t{1} << 21;
 /// Steps of the search: about a second, and about so many sweeps over all edges.
 constexpr std::uint64_t k_most_steps = std::uint64_t{1} << 26, k_sweeps = 256;
 
-/// True if more than 3 edges of two clocks are set aside, and more than one in twenty.
+/// True if more than 3 edges are set aside, and more than one in twenty.
 bool is_much(std::uint64_t dropped, std::uint64_t all) {
   constexpr std::uint64_t k_few = 3, k_share = 20;
   return dropped > k_few && dropped * k_share > all;
@@ -95,6 +95,10 @@ Explained::Explained(const Clocks& run, const Edges& edges, std::uint64_t base,
     if (!list_.min_delay.empty()) list_.min_delay.push_back(0);
     if (!list_.kind.empty()) list_.kind.push_back(EdgeKind::p2p);
   }
+}
+
+bool Explained::drops_much() const {
+  return is_much(explanation_.edges.size() + explanation_.instances.size(), evidence_.size());
 }
 
 EdgeList Explained::rest() const {

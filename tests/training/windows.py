@@ -198,6 +198,8 @@ class Trial:
         if said["verdict_reason"] == "unsettled_pairs":
             self.verdict = "unsettled"  # which check cannot know
             return
+        if said["verdict_reason"] == "contradictory_edges" and again == "clean":
+            return  # nor which calls the correction set aside
         if self.verdict != again:
             self.wrong.append(f"correct says {self.verdict}, check says {again}")
         edges = said["after"]["checked_edges"], found["checked_edges"]

@@ -309,7 +309,10 @@ std::vector<NoTimes> ClockReader::far_of(std::vector<NoTimes> days) {
       far.back().count += one.count;
     }
   }
-  std::erase_if(far, [&](const NoTimes& one) { return k_few * one.count > all; });
+  if (far.empty()) return far;
+  const auto run = std::ranges::max_element(far, {}, &NoTimes::count);
+  if (k_few * (all - run->count) > all) return {};
+  far.erase(run);
   return far;
 }
 

@@ -110,6 +110,15 @@ Run::Run(std::vector<SourceFile> sources, Spans& spans, unsigned threads, const 
   SpanEdges edges =
       edges_of(spans, family, known_.identity, known == nullptr ? nullptr : &known->steps);
   if (known == nullptr) {
+    // A span across a fold ends before it begins, and is ignored: with a map for each of its ends
+    // it would be none of those in the copy.
+    std::erase_if(edges.folds, [&](const Fold& fold) {
+      return std::ranges::any_of(spans.untimed, [&](const Untimed& one) {
+        return one.is_backwards &&
+               known_.identity.host_of(one.clock, static_cast<std::uint64_t>(one.value)) ==
+                   fold.host;
+      });
+    });
     if (!edges.folds.empty()) {
       divide(known_.identity, spans, edges.folds);
       edges = edges_of(spans, family, known_.identity);
