@@ -22,7 +22,7 @@ void find_doubts(const Timeline& t, ArchiveRecords& records) {
   const std::vector<std::uint32_t>& process_of = t.loaded.trace.definitions.process_of;
   const auto process = [&](NodeIndex node) { return process_of[t.graph.location_of(node)]; };
   const auto evidence = [](bool is_guessed) {
-    return is_guessed ? explain::Evidence::weak : explain::Evidence::paired;
+    return is_guessed ? explain::Evidence::weak : explain::Evidence::certain;
   };
   for (const match::Edge& edge : t.graph.edges) {
     records.edges.push_back(

@@ -81,7 +81,6 @@ Result<void> TimelineExplainer::explain(double most_bits) {
                                          .offsets = records_.offsets,
                                          .names = records_.names});
   if (explained_ && explained_->explanation().bits > most_bits) explained_.reset();
-  if (explained_ && !given_ && explained_->drops_much()) explained_.reset();
   if (!explained_) return {};
   if (!wants_bending() && explained_->tells_of_clocks()) {
     explained_.reset();  // the correction left them as they are

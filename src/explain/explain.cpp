@@ -20,9 +20,9 @@ using difference::System;
 /// Most searches for further cycles before a new explanation is tried, and most cycles.
 constexpr std::size_t k_searches_at_once = 32, k_most_cycles = 8192;
 constexpr std::size_t k_most_gaps = 4;  ///< in which steps break a cycle together
-/// Ticks, 13 days of nanoseconds: so many of k_most_cycles sum up without overflow. Gaps lose no
-/// more.
-constexpr Int128 k_most_need = Int128{1} << 50;
+/// Ticks, three days of nanoseconds; a longer need counts as this. So many of k_most_gaps per cycle
+/// sum up without overflow.
+constexpr Int128 k_most_need = Int128{1} << 48;
 constexpr double k_tie = 1e-6;                 ///< bits: a step comes before pairs of its price
 constexpr std::size_t k_most_equals = 16;      ///< searches for other explanations of one price
 constexpr std::uint32_t k_order = 0xFFFFFFFF;  ///< number of a constraint that no run has
@@ -101,7 +101,9 @@ class Cover {
   std::vector<std::uint32_t> run() {
     std::vector<std::int64_t> most(needs_.size(), 0);
     for (const Candidate& candidate : candidates_) {
-      for (const Candidate::Part& part : candidate.parts) most[part.cycle] += part.lost;
+      for (const Candidate::Part& part : candidate.parts) {
+        most[part.cycle] = std::min(most[part.cycle] + part.lost, needs_[part.cycle]);
+      }
     }
     if (!std::ranges::equal(needs_, most, std::ranges::less_equal())) return {};
     choose_greedily();
@@ -529,7 +531,9 @@ class Explainer {
     }
     for (const auto& [clock, parts] : of_clock) add_steps(parts);
     for (auto& [number, cycles] : of_number) {
-      candidates_.push_back({price_of(evidence_of(number)), std::move(cycles)});
+      const Evidence evidence = evidence_of(number);
+      if (evidence == Evidence::certain) continue;
+      candidates_.push_back({price_of(evidence), std::move(cycles)});
       relaxations_.push_back({.step = {}, .number = number});
     }
   }

@@ -19,8 +19,6 @@ struct Prices {
   /// So a step is preferred where it replaces three wrong pairs.
   static constexpr double step = 60;
   static constexpr double pair = 20;  ///< two records do not belong together: one pair in a million
-  /// The stamp of a record is wrong, if the two belong together: two say as much as a step.
-  static constexpr double stamp = 40;
   /// Causes and effects of all edges are exchanged: one wrong pair does not reverse a table, but
   /// two may, and so do clocks beyond the limit on rates. What is left then is explained for less
   /// than eight steps, or nothing is exchanged.
@@ -49,16 +47,14 @@ struct Step {
 
 /// How much a constraint is trusted.
 enum class Evidence : std::uint8_t {
-  usual,   ///< dropped at Prices::pair
-  weak,    ///< dropped at Prices::weak
-  paired,  ///< the records belong together: dropped at Prices::stamp
+  usual,    ///< dropped at Prices::pair
+  weak,     ///< dropped at Prices::weak
+  certain,  ///< no explanation drops it
 };
 
 /// Price of an edge or an instance that is dropped, bits.
 constexpr double price_of(Evidence evidence) {
-  return evidence == Evidence::weak     ? Prices::weak
-         : evidence == Evidence::paired ? Prices::stamp
-                                        : Prices::pair;
+  return evidence == Evidence::weak ? Prices::weak : Prices::pair;
 }
 
 /// Trust in the constraints.

@@ -97,10 +97,6 @@ Explained::Explained(const Clocks& run, const Edges& edges, std::uint64_t base,
   }
 }
 
-bool Explained::drops_much() const {
-  return is_much(explanation_.edges.size() + explanation_.instances.size(), evidence_.size());
-}
-
 EdgeList Explained::rest() const {
   return regroup(run_edges_, {[](std::uint32_t clock, std::uint64_t time) {
                                 return EdgeList::End{clock, time};

@@ -54,8 +54,6 @@ class Explained {
   [[nodiscard]] bool tells_of_clocks() const {
     return explanation_.rate_ppb || !explanation_.steps.empty();
   }
-  /// True if more than one in twenty edges and instances, and more than 3, are dropped.
-  [[nodiscard]] bool drops_much() const;
   [[nodiscard]] const Clocks& clocks() const { return clocks_; }
   [[nodiscard]] Edges edges() const { return list_.view(); }
   /// The edges of the run without those that are set aside.

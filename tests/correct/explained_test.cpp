@@ -79,37 +79,6 @@ TEST(ExplainedArchives, a_clock_that_was_set_is_named_and_moves_no_other) {
   }
 }
 
-/// One stamp of perfect clocks is wrong. Two steps of a clock would meet all edges as well.
-TEST(ExplainedArchives, a_wrong_stamp_moves_no_clock) {
-  for (const std::int64_t early : {k_ms, 900 * k_ms}) {
-    const TempFolder scratch;
-    ArchiveBuilder archive(scratch / "in");
-    for (std::uint64_t r = 0; r < 2; ++r) {
-      archive.location(r, archive.process("MPI Rank " + std::to_string(r), archive.node("n")));
-    }
-    const auto world = archive.comm("MPI_COMM_WORLD", {0, 1});
-    for (int n = 0; n < k_rounds; ++n) {
-      const std::int64_t t = 1'000 * k_ms + n * 5 * k_ms;
-      const std::int64_t received = t + 5 * k_us - (n == k_rounds / 2 ? 4 * k_ms : 0);
-      archive.at(0).send(static_cast<std::uint64_t>(t), 1, world, 7);
-      archive.at(1).recv(static_cast<std::uint64_t>(n == 0 ? received - early : received), 0, world,
-                         7);
-      archive.at(1).send(static_cast<std::uint64_t>(t + 20 * k_us), 0, world, 8);
-      archive.at(0).recv(static_cast<std::uint64_t>(t + 25 * k_us), 1, world, 8);
-    }
-    archive.finish();
-    const auto report = correct(scratch / "in", scratch / "out", {});
-    ASSERT_TRUE(report) << report.error().message;
-    EXPECT_EQ(report->after.judgement.verdict, Verdict::unproven);
-    ASSERT_EQ(report->before.explanations.size(), 1U);
-    EXPECT_EQ(report->before.explanations[0].kind, ExplanationKind::wrong_pairs);
-    EXPECT_EQ(report->before.explanations[0].evidence, 2U);
-    const auto before = library_times(scratch / "in/traces.otf2");
-    const auto after = library_times(report->output);
-    for (std::size_t l = 0; l < 2; ++l) EXPECT_EQ(after[l].times, before[l].times);
-  }
-}
-
 /// Two processes that talk both ways; the second one's clock is ahead by so much at each round.
 template <class Ahead>
 void write_talk(const fs::path& folder, Ahead ahead) {

@@ -131,6 +131,19 @@ TEST_F(Devices, single_times_a_day_from_all_others_are_none_of_this_run) {
   EXPECT_TRUE(run(1e15 + k_day / 2, 10).clocks[1].none.empty());
 }
 
+/// Each stretch of time is but a small share of all, and all are of this run.
+TEST_F(Devices, times_that_are_days_apart_each_are_of_this_run) {
+  std::vector<std::string> events;
+  for (int k = 0; k < 40; ++k) {
+    events.push_back(launch(1e15 + 2 * 86'400e6 * k, k + 1));
+    events.push_back(work(1e15 + 2 * 86'400e6 * k + 9, k + 1));
+  }
+  const RankFile one = file(events);
+  ASSERT_EQ(one.clocks.size(), 2U);
+  EXPECT_TRUE(one.clocks[1].none.empty());
+  EXPECT_EQ(one.clocks[1].edges.size(), 40U);
+}
+
 TEST_F(Devices, each_clock_moves_by_its_own_map) {
   const std::string arrow = R"({"ph": "f", "pid": 0, "tid": 7, "ts": 90, "id": 1, "bp": "e"})";
   add(file_of({launch(100, 1), work(90, 1), arrow}));
