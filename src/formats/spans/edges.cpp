@@ -5,11 +5,8 @@
 #include <map>
 #include <set>
 
-#include <fmt/format.h>
-
 #include "base/counters.hpp"
 #include "base/edge_list.hpp"
-#include "formats/spans/screen.hpp"
 #include "formats/spans/unreliable_ends.hpp"
 
 namespace entrain::spans {
@@ -151,58 +148,21 @@ std::uint64_t drop_links(BigVector<Edge>& edges) {
   });
 }
 
-constexpr std::uint64_t k_fine = 1000;  // us, which are the unit of times in Jaeger and Zipkin
-
-/// How late the times of an end of an edge may be shown, ns: the step of its clock, and for an end
-/// that follows from a begin and a length the steps of both. 0: steps of us count only where the
-/// other clock is finer.
-std::uint64_t width_of(const Spans& spans, const Steps& steps, const Edge& edge, bool is_cause) {
-  const std::uint32_t clock = is_cause ? edge.cause : edge.effect;
-  const std::uint64_t begin = steps.of_begins[clock], end = steps.of_ends[clock];
-  const bool is_end = edge.is_end || (!is_cause && spans.all[edge.child].polls);
-  const auto coarser = [&](std::uint32_t one) {
-    return std::max(steps.of_begins[one], steps.of_ends[one]);
-  };
-  const bool is_fine = begin <= k_fine && (end <= k_fine || !is_end);
-  if (is_fine && (is_cause || coarser(edge.effect) <= coarser(edge.cause))) return 0;
-  return begin - 1 + (is_end ? end - 1 : 0);
-}
-
-/// Clocks of which nearly all edges that are violated by less than their steps are not if half a
-/// step is before the times shown, and half behind.
-std::vector<bool> rounding_clocks(const Spans& spans, const Steps& steps,
-                                  const BigVector<Edge>& edges) {
-  struct Counts {
-    std::uint64_t explained = 0, others = 0;
-  };
-  std::vector<Counts> counts(steps.of_begins.size());
-  for (const Edge& edge : edges) {
-    if (edge.effect_time >= edge.cause_time) continue;
-    const std::uint64_t late = edge.cause_time - edge.effect_time;
-    const std::uint64_t before = width_of(spans, steps, edge, true);
-    const std::uint64_t after = width_of(spans, steps, edge, false);
-    Counts& cause = counts[edge.cause];
-    if (late > after && late <= after + before) {
-      ++(late <= after + before / 2 ? cause.explained : cause.others);
-    }
-    if (late > after / 2 && late <= after) ++counts[edge.effect].others;
-  }
-  std::vector<bool> rounds;
-  for (const Counts& one : counts) {
-    rounds.push_back(one.explained > 0 && !matters(one.others, one.explained));
-  }
-  return rounds;
-}
-
 /// Moves effects to the ends of coarse steps, and of those that are coarser than the cause's.
 /// Returns the number of edges that this explains.
 std::uint64_t take_steps(const Spans& spans, const Steps& steps, BigVector<Edge>& edges) {
+  constexpr std::uint64_t k_fine = 1000;  // us, which are the unit of times in Jaeger and Zipkin
+  const auto coarser = [&](std::uint32_t clock) {
+    return std::max(steps.of_begins[clock], steps.of_ends[clock]);
+  };
   std::uint64_t explained = 0;
   for (Edge& edge : edges) {
+    const std::uint64_t begin = steps.of_begins[edge.effect], end = steps.of_ends[edge.effect];
+    const bool is_end = edge.is_end || spans.all[edge.child].polls;
+    const bool is_fine = begin <= k_fine && (end <= k_fine || !is_end);
+    if (is_fine && coarser(edge.effect) <= coarser(edge.cause)) continue;
     const bool was_violated = edge.effect_time < edge.cause_time;
-    edge.step = width_of(spans, steps, edge, false);
-    if (steps.rounds[edge.effect]) edge.step /= 2;
-    if (steps.rounds[edge.cause]) edge.step += width_of(spans, steps, edge, true) / 2;
+    edge.step = begin - 1 + (is_end ? end - 1 : 0);
     edge.effect_time += edge.step;
     explained += was_violated && edge.effect_time >= edge.cause_time ? 1 : 0;
   }
@@ -213,17 +173,10 @@ std::vector<std::string> notes_of(const Steps& steps, const Clocks& clocks) {
   std::map<std::uint64_t, std::vector<std::string>> clocks_of;
   for (std::size_t c = 0; c < clocks.clocks.size(); ++c) {
     const std::uint64_t step = std::max(steps.of_begins[c], steps.of_ends[c]);
-    if (step > 1000 && !steps.rounds[c]) clocks_of[step].push_back(clocks.clocks[c].name);
+    if (step > 1000) clocks_of[step].push_back(clocks.clocks[c].name);
   }
   std::vector<std::string> notes;
   tables::note_steps(clocks_of, clocks.resolution_hz, notes);
-  for (std::size_t c = 0; c < clocks.clocks.size(); ++c) {
-    if (!steps.rounds[c]) continue;
-    notes.push_back(
-        fmt::format("clock {} rounds to the nearest step: half of it counts before its "
-                    "times, and half behind",
-                    clocks.clocks[c].name));
-  }
   return notes;
 }
 
@@ -248,7 +201,6 @@ SpanEdges edges_of(const Spans& spans, const Family& family, const Identity& ide
   result.steps = known != nullptr ? *known
                                   : learn_steps(spans, identity.clocks.clocks.size(),
                                                 [](const Span& span) { return span.host; });
-  if (known == nullptr) result.steps.rounds = rounding_clocks(spans, result.steps, result.found);
   const std::uint64_t unresolved = take_steps(spans, result.steps, result.found);
   if (unresolved > 0) result.notes = notes_of(result.steps, identity.clocks);
   const RejectedEnds rejected =

@@ -84,9 +84,7 @@ struct SpanEdges {
 ///
 /// Begins and ends of a clock that counts in coarse steps, as most tracers of Java do with begins,
 /// are effects at the ends of their steps; an end follows from a begin and a length, so that it has
-/// the step of begins, too. Where nearly all edges of a clock that break by less than its step need
-/// it, the clock rounds: half a step is before the times shown, and half behind. `known`: the steps
-/// if they are known; else they are learned.
+/// the step of begins, too. `known`: the steps if they are known; else they are learned.
 ///
 /// The latter is wrong if the client gave up or the call is asynchronous. So the clocks that cost
 /// least to tell are found from begins and ends together, see ClockFinder. Ends that these do

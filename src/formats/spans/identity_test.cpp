@@ -243,37 +243,6 @@ TEST(Identity, times_that_a_viewer_has_moved_are_no_evidence) {
   EXPECT_THAT(jaeger.found, IsEmpty());
 }
 
-/// Causes may be up to half a step later than they were; a larger error is one of the clock.
-TEST(Steps, of_clocks_that_round_to_the_nearest_count_on_both_sides) {
-  Spans spans = read_all(calls(200, "app", right)).spans;
-  for (std::size_t i = 0; i < spans.all.size(); ++i) {  // at uneven times
-    const std::uint64_t by = i / 4 * (i / 4) * 7'337'331;
-    spans.all[i].begin += by, spans.all[i].end += by;
-  }
-  const auto rounded = [&](std::uint64_t ahead) {
-    Spans shown = spans;
-    for (Span& span : shown.all) {
-      if (shown.groups.all()[shown.facts[span.clock].group] != "app") continue;
-      span.begin = (span.begin + ahead) / 1'000'000 * 1'000'000;
-      span.end = (span.end + ahead) / 1'000'000 * 1'000'000;
-    }
-    for (std::size_t i = 0; i < shown.all.size(); ++i) {  // messages of 0.05 ms
-      if (i % 4 == 1) shown.all[i].begin -= 450'000, shown.all[i].end += 450'000;
-    }
-    return edges_of(shown);
-  };
-  const auto violations = [](const Found& found) {
-    return std::ranges::count_if(found.found, [](const Edge& edge) {
-      return edge.effect_time < edge.cause_time || edge.rejection != Rejection::none;
-    });
-  };
-  EXPECT_EQ(violations(rounded(0)), 0);
-  EXPECT_EQ(violations(rounded(500'000)), 0);
-  EXPECT_TRUE(rounded(500'000).steps.rounds[0]);
-  EXPECT_FALSE(rounded(0).steps.rounds[0]);
-  EXPECT_GT(violations(rounded(1'500'000)), 50);
-}
-
 TEST(Steps, of_begins_count_for_ends_that_follow_from_them) {
   std::string text;
   for (int i = 0; i < 40; ++i) {

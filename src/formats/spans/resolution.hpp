@@ -13,7 +13,6 @@ namespace entrain::spans {
 /// Steps in which clocks count, ns; index: clock.
 struct Steps {
   std::vector<std::uint64_t> of_begins, of_ends;
-  std::vector<bool> rounds{};  ///< to the nearest multiple of the step, else down; see edges_of()
 };
 
 /// Learns the steps of begins and ends; `clock_of(span)` is below `clocks`. O(n).
@@ -33,7 +32,7 @@ Steps learn_steps(const Spans& spans, std::size_t clocks, const ClockOf& clock_o
     }
     return steps;
   };
-  return {.of_begins = steps_of(begins), .of_ends = steps_of(ends)};
+  return {steps_of(begins), steps_of(ends)};
 }
 
 }  // namespace entrain::spans
