@@ -403,7 +403,7 @@ class Explainer {
       number_of_.push_back(e);
     }
     for (const Step& step : found.steps) {
-      edges.push_back({part({step.clock, step.before}), part({step.clock, step.after}), 0});
+      edges.push_back({part({step.clock, step.before}), part({step.clock, step.after}), 1});
       number_of_.push_back(k_order);
     }
     edges_left_ = static_cast<std::uint32_t>(edges.size());

@@ -282,7 +282,7 @@ bool is_explained(const Messages& run, const std::vector<Step>& steps,
     rest.edges.push_back({part(run.edges[e].cause), part(run.edges[e].effect), 0});
   }
   for (const Step& step : steps) {  // maps are increasing
-    rest.edges.push_back({part({step.clock, step.before}), part({step.clock, step.after}), 0});
+    rest.edges.push_back({part({step.clock, step.before}), part({step.clock, step.after}), 1});
   }
   const auto reference = static_cast<std::uint32_t>(rest.limits.size() - 1);
   return difference::Oracle({.clocks = rest.limits, .reference = reference, .edges = rest.edges})
