@@ -213,8 +213,7 @@ std::string unproven_text(const CheckReport& report, Doubt doubt, std::uint64_t 
       if (const std::string text = exchange_text(report); !text.empty()) return text;
       return fmt::format(
                  "{} in cycles that no clocks can meet: operations were paired wrongly, or times "
-                 "of "
-                 "records are wrong; {}",
+                 "of records are wrong; {}",
                  format_number_of(dropped, "edge lies", "edges lie"),
                  none_violated(report, "other edge", "other edges")) +
              close_text(report) + share_clause(report);
