@@ -95,6 +95,65 @@ TEST(Services, clocks_that_are_right_stay_whoever_gives_up_or_does_not_wait) {
   }
 }
 
+/// Calls between three hosts, of which b is set back by 5 s after half of them: before all that it
+/// showed. Perhaps it works across that, so that a span of it ends before it begins.
+std::string calls_of_a_clock_set_back(bool works_across) {
+  constexpr std::int64_t k_ms = 1'000'000, k_begin = 1'760'000'000'000 * k_ms;
+  std::map<std::string, std::vector<std::string>> spans;
+  int number = 0;
+  const auto add = [&](const std::string& host, int trace, int parent, std::int64_t begin,
+                       std::int64_t end) {
+    const auto shown = [&](std::int64_t ms) {
+      return k_begin + ms * k_ms - (host == "b" && ms >= 600 ? 5'000 * k_ms : 0);
+    };
+    spans[host].push_back(fmt::format(
+        R"({{"traceId":"{:032x}","spanId":"{:016x}",{}"name":"op","kind":{},)"
+        R"("startTimeUnixNano":"{}","endTimeUnixNano":"{}"}})",
+        trace, ++number, parent == 0 ? "" : fmt::format(R"("parentSpanId":"{:016x}",)", parent),
+        parent == 0 ? 3 : 2, shown(begin), shown(end)));
+  };
+  for (int call = 1; call <= 60; ++call) {
+    const std::int64_t begin = 20 * call - 10;
+    const std::string names = "abc";
+    const std::string from(1, names[call % 3]), to(1, names[(call + 1 + call / 3 % 2) % 3]);
+    add(from, call, 0, begin, begin + 8);
+    add(to, call, number, begin + 2, begin + 6);
+  }
+  if (works_across) add("b", 61, 0, 595, 605);
+  std::string text;
+  for (const auto& [host, own] : spans) {
+    text += fmt::format(
+        R"({{"resourceSpans":[{{"resource":{{"attributes":[{{"key":"service.name","value":)"
+        R"({{"stringValue":"{0}"}}}},{{"key":"host.name","value":{{"stringValue":"{0}"}}}}]}},)"
+        R"("scopeSpans":[{{"spans":[{1}]}}]}}]}})",
+        host, fmt::join(own, ","));
+    text += '\n';
+  }
+  return text;
+}
+
+TEST(Services, a_clock_set_back_to_before_its_first_stamp_is_divided_unless_spans_cross_that) {
+  for (const bool works_across : {false, true}) {
+    const TempFolder folder;
+    const std::string text = calls_of_a_clock_set_back(works_across);
+    const fs::path input = put(folder, "spans.jsonl", text);
+    const ChildOutcome run =
+        run_tool({"correct", "--json", input.string(), "-o", (folder / "right").string()});
+    EXPECT_EQ(run.exit_code, works_across ? 3 : 0) << run.summary();
+    const std::string copy = text_of(folder / "right" / "spans.jsonl");
+    EXPECT_EQ(copy.size(), text.size());
+    if (works_across) continue;
+    const auto before = begins_in(text), after = begins_in(copy);
+    for (const char* right : {"a", "c"}) EXPECT_EQ(after.at(right), before.at(right));
+    const std::vector<std::int64_t>&shown = before.at("b"), &now = after.at("b");
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      const std::int64_t moved = now[i] - shown[i];
+      const std::int64_t behind = shown[i] < shown[0] ? 5'000'000'000 : 0;
+      EXPECT_NEAR(static_cast<double>(moved), static_cast<double>(behind), 2e6) << i;
+    }
+  }
+}
+
 TEST(Services, contradicted_ends_are_told_by_operation) {
   const TempFolder folder;
   const fs::path input = put(folder, "spans.jsonl", GeneratedSpans({}).otlp_lines());

@@ -129,6 +129,36 @@ TEST(Recordings, clocks_are_not_turned_by_more_than_their_kind_does) {
   }
 }
 
+/// Files of two runs, or times in another unit, may be paired and met by clocks that none has.
+TEST(Recordings, wall_clocks_beyond_a_thousand_ppm_prove_nothing) {
+  for (const double rate : {1.0005, 1.03}) {
+    TempFolder original;
+    const TempFolder folder;
+    for (int rank = 0; rank < 2; ++rank) {
+      std::vector<std::string> events;
+      for (int call = 0; call < 40; ++call) {
+        const double us = 1e15 + call * 10'000 * (rank == 1 ? rate : 1);
+        events.push_back(fmt::format(
+            R"({{"ph": "X", "cat": "kernel", "name": "ncclDevKernel", "ts": {:.3f}, "dur": 10, )"
+            R"("args": {{"Collective name": "allreduce", "Rank": {}, "Comms Id": 7, "Seq": {}, )"
+            R"("Process Group Ranks": "[0, 1]"}}}})",
+            us, rank, call + 1));
+      }
+      const std::string text = fmt::format("[{}]", fmt::join(events, ","));
+      original.put(fmt::format("rank{}.json", rank),
+                   {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+    }
+    const auto report = entrain::correct(original.path(), folder / "fixed", {});
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(report->before.checked_edges, 80U);
+    EXPECT_EQ(report->after.violations, 0U);
+    const Judgement expected = rate < 1.001 ? Judgement{Verdict::clean, Doubt::none}
+                                            : Judgement{Verdict::unproven, Doubt::fast_clocks};
+    EXPECT_EQ(report->judgement->verdict, expected.verdict) << rate;
+    EXPECT_EQ(report->judgement->doubt, expected.doubt) << rate;
+  }
+}
+
 /// A file of a rank whose calls end at these times, ms, and which has another event.
 void put_calls(TempFolder& folder, int rank, const std::vector<int>& ends,
                const std::string& other = "") {
