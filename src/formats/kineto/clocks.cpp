@@ -63,7 +63,11 @@ void ClockReader::Stamps::add(std::int64_t begin, std::int64_t end) {
 
 void ClockReader::Stamps::add_time(std::int64_t time) {
   const std::int64_t day = time / k_far - (time % k_far < 0 ? 1 : 0);
-  NoTimes& own = days.try_emplace(day, NoTimes{time, time, 0}).first->second;
+  auto at = days.empty() ? days.end() : std::prev(days.end());  // mostly that of the event before
+  if (at == days.end() || at->first != day) {
+    at = days.try_emplace(day, NoTimes{time, time, 0}).first;
+  }
+  NoTimes& own = at->second;
   own.first = std::min(own.first, time);
   own.last = std::max(own.last, time);
   ++own.count;
@@ -449,7 +453,7 @@ Result<void> ClockReader::finish(RankFile& file, const std::set<std::string_view
 
 Result<void> ClockReader::take(const Stamps& stamps, FileClock& clock, RankFile& file) {
   const bool zero_is_none = stamps.zero_is_none();
-  if (zero_is_none) {
+  if (zero_is_none && !clock.is_none(0)) {
     clock.none.insert(std::ranges::upper_bound(clock.none, 0, {}, &NoTimes::first),
                       {0, 0, stamps.zeros});
   }
@@ -547,7 +551,7 @@ bool has_no_time(const FileClock& clock, const EventText& event) {
   if (clock.none.empty()) return false;
   const std::int64_t begin = time_of(event, cut).value_or(0);
   const std::int64_t length = event.has_length() ? length_of(event, cut).value_or(0) : 0;
-  return clock.is_none(begin) || clock.is_none(begin + length);
+  return clock.is_none(begin, length);
 }
 
 std::uint64_t correlation_of(const EventText& event) {

@@ -131,6 +131,20 @@ TEST_F(Devices, single_times_a_day_from_all_others_are_none_of_this_run) {
   EXPECT_TRUE(run(1e15 + k_day / 2, 10).clocks[1].none.empty());
 }
 
+TEST_F(Devices, stray_times_on_both_sides_of_0_are_all_none_of_this_run) {
+  std::vector<std::string> events;
+  for (int k = 0; k < 70; ++k) {
+    events.push_back(launch(1e15 + 100 * k, k + 1));
+    const double stray[] = {-5, 0, 3};
+    events.push_back(work(k < 3 ? stray[k] : 1e15 + 100 * k + 9, k + 1));
+  }
+  const RankFile one = file(events);
+  ASSERT_EQ(one.clocks.size(), 2U);
+  for (const std::int64_t time : {-5'000, 0, 3'000}) EXPECT_TRUE(one.clocks[1].is_none(time));
+  EXPECT_EQ(one.clocks[1].edges.size(), 67U);
+  EXPECT_EQ(one.clocks[1].first, 1'000'000'000'000'309'000U);
+}
+
 /// Each stretch of time is but a small share of all, and all are of this run.
 TEST_F(Devices, times_that_are_days_apart_each_are_of_this_run) {
   std::vector<std::string> events;

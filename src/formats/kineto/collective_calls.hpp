@@ -162,6 +162,11 @@ struct FileClock {
   Falls falls{};                      ///< where it was set back
 
   [[nodiscard]] bool is_none(std::int64_t time) const { return is_in(none, time); }
+  /// True if the begin or the end of an event is one of `none`.
+  [[nodiscard]] bool is_none(std::int64_t begin, std::int64_t length) const {
+    std::int64_t end = 0;
+    return is_none(begin) || (!__builtin_add_overflow(begin, length, &end) && is_none(end));
+  }
 };
 
 /// Contents of one file, or of all windows of a rank.

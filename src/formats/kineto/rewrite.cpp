@@ -202,9 +202,7 @@ class Mover {
   /// that has changed, and for times before 1970.
   Result<StoredTimes> moved(std::uint32_t row, const StoredTimes& before) {
     const FileClock& clock = times_.clock_of(row);
-    if (clock.is_none(before.time()) || clock.is_none(before.time() + before.length())) {
-      return before;
-    }
+    if (clock.is_none(before.time(), before.length())) return before;
     TRY_ASSIGN(const std::uint64_t begin, times_.begin(row, before.time(), before.length()));
     Map& map = maps_[rows_[row].clock];
     const std::int64_t after = map(begin);
