@@ -102,8 +102,11 @@ class Ties : public verify::EdgeObserver {
     if (next_ != nullptr) next_->instance(instance, deciding);
   }
 
-  /// Those of all members. Collective.
-  std::vector<std::uint32_t> groups(Team& team) {
+  /// Those of all members; clocks that locations share tie them, too. Collective.
+  std::vector<std::uint32_t> groups(Team& team, const trace::ClockDomains& shared) {
+    for (const auto& members : shared.members) {
+      for (const LocationIndex l : members) sets_.join(members.front(), l);
+    }
     const std::vector<std::uint32_t> own = sets_.all();
     const std::vector<std::uint32_t> all = gather_everywhere(team, own);
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -240,7 +243,7 @@ Result<verify::Checks> check_both_times(const CheckSetting& setting,
                    verify::check_both(share, own_times, others != nullptr ? &other_times : nullptr,
                                       setting.options, Cancel(setting.progress)));
         if (setting.groups != nullptr) {
-          std::vector<std::uint32_t> groups = ties.groups(share.team);
+          std::vector<std::uint32_t> groups = ties.groups(share.team, setting.timeline.domains);
           const std::lock_guard lock(mutex);
           *setting.groups = std::move(groups);
         }

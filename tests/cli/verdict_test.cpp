@@ -107,6 +107,23 @@ TEST_F(Verdict, calls_no_clock_right_that_nothing_ties_to_others) {
   EXPECT_THAT(clocks.out, StartsWith("2 clocks are right. Nothing ties 1 clock to the others."));
 }
 
+/// Of two ranks of a node one has no message; the user says that they share a clock.
+TEST_F(Verdict, ties_clocks_that_are_said_to_be_one) {
+  const auto node = archive_.node("n2");
+  for (const std::uint64_t l : {2U, 3U}) {
+    archive_.location(l, archive_.process("MPI Rank " + std::to_string(l), node));
+  }
+  const auto all = archive_.comm("all", {0, 1, 2, 3});
+  archive_.at(1).send(1000, 2, all, 7);
+  archive_.at(2).recv(2000, 1, all, 7);
+  message(3000, 4000);
+  archive_.at(3).enter(1000, work_).leave(2000, work_);
+  check(0);
+  EXPECT_THAT(text_, HasSubstr("Nothing ties 1 clock to the others."));
+  check(0, {"--clock-domain", "node"});
+  EXPECT_THAT(text_, Not(HasSubstr("Nothing ties")));
+}
+
 TEST_F(Verdict, is_violations_where_a_receive_comes_first) {
   message(1000, 900);
   EXPECT_EQ(check(1)["verdict"], "violations");
