@@ -42,7 +42,7 @@ struct BendThresholds {
   /// The tightest edges depend on the errors, so a second round uses the errors of the first.
   static constexpr int rounds = 2;
   /// CausalProblem::tolerance of the rounds before the last.
-  static constexpr double first_tolerance = 1e-3;
+  static constexpr double first_tolerance = 1e-1;
   static constexpr double straight = 0.5;  ///< ticks; clocks with smaller errors stay
 };
 

@@ -33,16 +33,14 @@ class Search {
         positions_(system.positions()),
         before_(system.nodes(), k_nobody),
         number_(system.nodes(), 0),
-        active_((system.nodes() + 63) / 64, ~std::uint64_t{0}) {
-    const std::uint32_t rest = system.nodes() % 64;
-    if (rest != 0) active_.back() = (std::uint64_t{1} << rest) - 1;
-    behind_ = {0, active_.size() - 1};
+        active_((system.nodes() + 63) / 64) {
+    activate_all();
   }
 
   std::optional<Failure> run() {
     if constexpr (way == Way::raise) negate();
     std::uint64_t next_look = k_sweeps_per_look;
-    std::uint64_t changes_before = 0;
+    std::uint64_t changes_before = changes_;
     const std::uint64_t before = effort_.spent;
     std::uint64_t enough = effort_.most;
     for (std::uint64_t sweeps = 1;; ++sweeps) {
@@ -68,11 +66,37 @@ class Search {
     return std::nullopt;
   }
 
+  /// After a failure, and after limits on rates were raised: run() goes on from where it stopped.
+  /// Constraints that hold still hold, so only what was to be visited is.
+  void resume() {
+    std::fill(before_.begin(), before_.end(), k_nobody);  // paths along a clock are longer now
+    for (const auto& [node, value] : set_aside_) {
+      values_[node] = value;
+      activate(node);
+    }
+    if (effort_.more_cycles) activate_all();  // arcs to what was set aside were not tried
+    set_aside_.clear();
+    found_.clear();
+  }
+
  private:
   /// Sweeps after which predecessors are searched for a cycle.
   static constexpr std::uint64_t k_sweeps_per_look = 4;
   /// Effort::more_cycles: steps after the first cycle, as a multiple of those that found it.
   static constexpr std::uint64_t k_more_steps = 4;
+
+  void activate_all() {
+    std::fill(active_.begin(), active_.end(), ~std::uint64_t{0});
+    const std::uint32_t rest = system_.nodes() % 64;
+    if (rest != 0) active_.back() = (std::uint64_t{1} << rest) - 1;
+    behind_ = {0, active_.size() - 1};
+  }
+  void activate(Node node) {
+    const std::uint32_t position = positions_[node];
+    active_[position / 64] |= std::uint64_t{1} << position % 64;
+    ahead_.add(position / 64);  // a word behind is not visited, and belongs to the next sweep
+    behind_.add(position / 64);
+  }
 
   void negate() {
     for (Exact& value : values_) value = -value;
@@ -168,10 +192,7 @@ class Search {
     before_[to] = from;
     number_[to] = number;
     ++changes_;
-    const std::uint32_t position = positions_[to];
-    active_[position / 64] |= std::uint64_t{1} << position % 64;
-    ahead_.add(position / 64);  // a word behind is not visited, and belongs to the next sweep
-    behind_.add(position / 64);
+    activate(to);
   }
 
   /// All cycles of predecessors: these are negative ones, and sooner or later there is one if the
@@ -196,7 +217,7 @@ class Search {
     for (Certificate& cycle : cycles) {
       for (const Certificate::Step& step : cycle.steps) {
         const std::uint32_t position = positions_[step.to];
-        values_[step.to] = -k_unbounded;
+        set_aside_.emplace_back(step.to, std::exchange(values_[step.to], -k_unbounded));
         before_[step.to] = k_nobody;
         active_[position / 64] &= ~(std::uint64_t{1} << position % 64);
       }
@@ -275,6 +296,7 @@ class Search {
   Words ahead_, behind_;  ///< those of this sweep and of the next one
   std::uint64_t changes_ = 0;
   std::vector<Certificate> found_;  ///< cycles that were set aside
+  std::vector<std::pair<Node, Exact>> set_aside_;  ///< their nodes, and the values before
 };
 
 template <Way way>
@@ -339,21 +361,25 @@ Solved<Values> project(const System& system, const Bounds& bounds, const Values&
 Solved<std::int64_t> set_least_rate(System& system, Effort& effort, std::int64_t from_ppb,
                                     const Values& start) {
   std::int64_t rate = from_ppb;
-  for (;;) {
+  const auto set_rate = [&] {
     for (std::uint32_t clock = 0; clock < system.clocks(); ++clock)
       system.set_rate(clock, RateRange::within(rate));
-    auto solved = greatest_below(system, start.empty() ? Values(system.nodes(), 0) : start, effort);
-    if (solved) return rate;
-    const auto& certificate = solved.error().certificate;
-    if (!certificate || certificate->rate_ticks == 0) return tl::unexpected(solved.error());
+  };
+  Values values = start.empty() ? Values(system.nodes(), 0) : start;
+  Search<Way::lower> search(system, values, effort);
+  for (set_rate();; set_rate(), search.resume()) {
+    const auto failure = search.run();
+    if (!failure) return rate;
     // Cycles' lengths are below 0, so each round raises the rate (Newton's method).
     std::int64_t more = 0;
     const auto raise = [&](const Certificate& one) {
       if (one.rate_ticks == 0) return;
       more = std::max(more, static_cast<std::int64_t>(ceil_div(-one.length, one.rate_ticks)));
     };
-    raise(*certificate);
-    std::ranges::for_each(solved.error().more, raise);
+    if (!failure->certificate || failure->certificate->rate_ticks == 0)
+      return tl::unexpected(*failure);
+    raise(*failure->certificate);
+    std::ranges::for_each(failure->more, raise);
     rate += more;
   }
 }

@@ -62,7 +62,7 @@ class Explainer {
         trust_(trust),
         effort_(effort),
         whole_(constraints),
-        without_ends_(constraints),
+        without_ends_(whole_),
         rates_{Rates{Prices::rate, Prices::fastest_ppb},
                Rates{trust.are_timers ? Prices::any_rate_of_timers : Prices::any_rate,
                      Prices::any_ppb}} {
@@ -72,6 +72,7 @@ class Explainer {
       if (constraints.instances[i].delay < 0) ends.push_back(number);
     }
     without_ends_.leave_out(ends);
+    has_ends_ = !ends.empty();
   }
 
   /// False: the search has ended.
@@ -464,13 +465,15 @@ class Explainer {
     if (!greatest_below(without_ends_, start(without_ends_), effort_)) return std::nullopt;
     const auto least = set_least_rate(without_ends_, effort_, limit, start(without_ends_));
     if (!least || *least <= limit) return std::nullopt;
-    set_rates(whole_, *least);
-    const auto solved = greatest_below(whole_, start(whole_), effort_);
-    set_rates(whole_, limit);
-    if (!solved) {
-      const std::size_t contradictions = 1 + solved.error().more.size();
-      if (rates.bits + Prices::weak * static_cast<double>(contradictions) >= bits) {
-        return std::nullopt;
+    if (has_ends_) {
+      set_rates(whole_, *least);
+      const auto solved = greatest_below(whole_, start(whole_), effort_);
+      set_rates(whole_, limit);
+      if (!solved) {
+        const std::size_t contradictions = 1 + solved.error().more.size();
+        if (rates.bits + Prices::weak * static_cast<double>(contradictions) >= bits) {
+          return std::nullopt;
+        }
       }
     }
     Explanation found;
@@ -487,6 +490,7 @@ class Explainer {
   Explanation found_;    ///< the cheapest so far
   System whole_;         ///< nothing relaxed but rates
   System without_ends_;  ///< the same without ends that coincide
+  bool has_ends_ = false;
   std::array<Rates, 2> rates_;
   std::vector<Cycle> cycles_;
   std::vector<std::uint32_t> clock_of_, number_of_;  ///< index: part; constraint of relaxed()
