@@ -178,7 +178,10 @@ std::vector<Figures> all_figures(const trace::Share& share, std::span<const Cloc
 
 std::vector<std::optional<Figures>> by_clock(const std::vector<Figures>& all,
                                              const trace::Layout& layout) {
-  const auto size = [](const Figures& f) { return std::max(std::abs(f.least), std::abs(f.most)); };
+  // Where two move as far, the one with a step: the other has events beside the evidence of it.
+  const auto size = [](const Figures& f) {
+    return std::pair(std::max(std::abs(f.least), std::abs(f.most)), f.is_stepped);
+  };
   std::vector<std::optional<Figures>> result(layout.clocks.size());
   for (const Figures& figures : all) {
     std::optional<Figures>& known = result[layout.clock_of[figures.location]];

@@ -182,10 +182,11 @@ class Finder : TimelineExplainer {
     for (std::string& note : aligned.report.notes) t_.report.notes.push_back(std::move(note));
     t_.told = std::move(aligned.told);
     std::vector<std::string> apart;
-    for (const std::uint32_t c : carried.apart) apart.push_back(clocks.clocks[c].name);
+    const std::vector<std::string> names = trace::clock_names(t_.loaded.trace.definitions);
+    for (const std::uint32_t c : carried.apart) apart.push_back(names[c]);
     std::vector<ClockExplanation> steps;
     for (const auto& [c, time, size] : carried.steps) {
-      steps.push_back(explain::told_step(clocks.clocks[c].name, time, size, clocks.resolution_hz));
+      steps.push_back(explain::told_step(names[c], time, size, clocks.resolution_hz));
     }
     tell_apart(apart, steps);
     return {};

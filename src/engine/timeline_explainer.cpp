@@ -63,6 +63,7 @@ Result<void> TimelineExplainer::explain(double most_bits) {
   was_tried_ = true;
   if (!causal::any_violation(context(), t_.measured.maps)) return {};
   if (given_) {
+    records_.names = trace::clock_names(t_.loaded.trace.definitions);
     for (const char weak : given_->weak) {
       records_.edges.push_back(weak != 0 ? explain::Evidence::weak : explain::Evidence::usual);
     }

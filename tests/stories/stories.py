@@ -175,6 +175,23 @@ def training(story):
     expect(data["table"]["clocks"][0]["clock"] == "rank 0", data["table"]["clocks"][0])
 
 
+def training_set_clock(story):
+    """The machine of rank 2 is set by 7 ms forward in the middle of a training run."""
+    story.run(0, "synth", "--format", "chrome", "--locations", "4", "--events", "8000", "-o", "run")
+    file = story.folder / "run" / "rank2.json"
+    (story.folder / "run" / ".entrain-result").unlink()
+    trace = json.loads(file.read_text())
+    timed = [event for event in trace["traceEvents"] if "dur" in event]
+    middle = sorted(float(event["ts"]) for event in timed)[len(timed) // 2]
+    for event in trace["traceEvents"]:
+        if "ts" in event and float(event["ts"]) >= middle:
+            event["ts"] = round(float(event["ts"]) + 7000, 3)
+    file.write_text(json.dumps(trace))
+    text = story.run(1, "check", "run")
+    expect("Explained: the clock of rank 2 was set by +7.000 ms at " in text, text)
+    expect("\nrank 2 was set, and is fast by 7.000 ms since; 3 other clocks are right.\n" in text, text)
+
+
 def hpc(story):
     """An HPC engineer: an archive of whose processes all but one are off."""
     story.run(0, "synth", "--pattern", "stencil2d", "--locations", "6", "--events", "20000", "-o",
@@ -570,7 +587,8 @@ def late_senders(story):
     expect(all(figure in page for figure in re.search(r"clocks ([\d.]+) to ([\d.]+)", told).groups()), told)
 
 
-STORIES = {f.__name__: f for f in (services, services_set_clock, one_of_two_set, training, device, hpc, mistakes,
+STORIES = {f.__name__: f for f in (services, services_set_clock, one_of_two_set, training,
+                                         training_set_clock, device, hpc, mistakes,
                                    nothing_to_say, tables, packed, way_back, counts, narrow, pictures,
                                    completion,
                                    late_senders)}
