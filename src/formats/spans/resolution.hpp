@@ -28,7 +28,7 @@ Steps learn_steps(const Spans& spans, std::size_t clocks, const ClockOf& clock_o
     std::vector<std::uint64_t> steps;
     for (const tables::Step& one : all) {
       const std::uint64_t least = spans.microseconds && one.count() < k_least_stamps ? 1000 : 1;
-      steps.push_back(std::max({one.learned(), one.whole(), least}));
+      steps.push_back(std::max(one.seen(), least));
     }
     return steps;
   };

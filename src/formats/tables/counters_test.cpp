@@ -172,7 +172,7 @@ TEST_F(Steps, are_of_effects_where_causes_are_finer) {
 }
 
 TEST_F(Steps, are_not_learned_of_few_or_regular_stamps) {
-  EdgeList list = stepped(1'000'000, 15);
+  EdgeList list = stepped(1'000'000, 3);
   EXPECT_THAT(moved(list), IsEmpty());
   list = stepped(1'000'000);
   for (std::size_t i = 0; i < list.cause_time.size(); ++i) {
@@ -187,7 +187,7 @@ TEST_F(Steps, are_named_if_the_stamps_have_them) {
   EdgeList list = stepped(1'000'000, 5);
   EXPECT_THAT(moved(list), ElementsAre(HasSubstr("in steps of 1 s:")));
   list = stepped(300'000, 5);
-  EXPECT_THAT(moved(list), IsEmpty());
+  EXPECT_THAT(moved(list), ElementsAre(HasSubstr("in steps of 1 ms:")));
 }
 
 }  // namespace

@@ -90,6 +90,10 @@ TEST_F(ReadEdges, takes_tables_of_other_programs) {
                                        "effect_clock is dst, effect_time is recv_ms; --columns "
                                        "names others"));
   clocks_ = {};
+  table = read("{\"src\": \"a\", \"send_us\": 1, \"dst\": \"b\", \"recv_ms\": 2}\n");
+  EXPECT_EQ(table.list.cause_time[0], 1'000u);
+  EXPECT_EQ(table.list.effect_time[0], 2'000'000u);
+  clocks_ = {};
   const Layout layout =
       layout_of("s", "cause_clock=1,cause_time=2,effect_clock=3,effect_time=4").value();
   table = read_edges(put("a\t1\tb\t1.5\n"), clocks_, 2, nullptr, layout).value();

@@ -44,6 +44,20 @@ char delimiter_of(std::string_view row) {
   return k_delimiters[static_cast<std::size_t>(most - counts.begin())];
 }
 
+/// The keys of a line that is a JSON object with plain values.
+std::vector<std::string> keys_of(std::string_view line) {
+  std::vector<std::string> keys;
+  for (std::size_t begin = line.find('"'); begin != std::string_view::npos;) {
+    const std::size_t end = line.find('"', begin + 1);
+    if (end == std::string_view::npos) break;
+    const std::size_t next = line.find_first_not_of(" \t", end + 1);
+    if (next != std::string_view::npos && line[next] == ':')
+      keys.emplace_back(line.substr(begin + 1, end - begin - 1));
+    begin = line.find('"', end + 1);
+  }
+  return keys;
+}
+
 /// True if a field has the name, in any case; a unit may follow.
 bool is_called(std::string_view field, std::string_view name) {
   const auto same = [](char a, char b) {
@@ -177,12 +191,12 @@ Result<void> Reader::read_header(const Naming& naming) {
   json_ = buffer_[used_] == '{';
   if (json_) {
     const std::string_view line = text.substr(used_, text.find('\n', used_) - used_);
-    const auto has_key = [&](std::string_view name) {
-      return line.find(fmt::format("\"{}\"", name)) != std::string_view::npos;
-    };
+    const std::vector<std::string> keys = keys_of(line);
     guess(naming, [&](std::size_t column, std::string_view name) {
-      if (has_key(columns_[column]) || !has_key(name)) return false;
-      columns_[column] = name;
+      const auto is_it = [&](const std::string& key) { return is_called(key, name); };
+      if (std::ranges::count(keys, columns_[column]) > 0) return false;
+      if (std::ranges::count_if(keys, is_it) != 1) return false;
+      columns_[column] = *std::ranges::find_if(keys, is_it);
       return true;
     });
     return {};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/tables/steps.hpp"
 
+#include <bit>
+
 #include <fmt/format.h>
 
 namespace entrain::tables {
@@ -29,20 +31,23 @@ void Step::learn(std::uint64_t time) {
   distances_[(count_ + 1) % k_lags] = distance;
 }
 
-std::uint64_t Step::learned() const {
-  constexpr std::uint64_t k_least_stamps = 32;  // 2^-31: the odds that all are even by chance
-  const std::uint64_t fewest = *std::min_element(changes_.begin(), changes_.end());
-  return count_ >= k_least_stamps && fewest > 2 * k_lags ? step_ : 1;
-}
-
-std::uint64_t Step::whole() const {
-  constexpr std::uint64_t k_least_stamps = 8, k_regular_share = 8;
-  const std::uint64_t irregular = equal_ + *std::min_element(changes_.begin(), changes_.end());
-  if (count_ < k_least_stamps || irregular * k_regular_share < count_) return 1;
+std::uint64_t Step::seen() const {
+  constexpr std::uint64_t k_least_bits = 31;    // odds that stamps have a step by chance: 2^-31
+  constexpr std::uint64_t k_least_stamps = 12;  // odds that they have twice the step: 2^-11
+  constexpr std::uint64_t k_least_of_whole = 8;
+  if (!is_irregular() || count_ < k_least_of_whole || step_ == 0) return 1;
+  const auto bits = (count_ - 1) * static_cast<std::uint64_t>(std::bit_width(step_) - 1);
+  if (count_ >= k_least_stamps && bits >= k_least_bits) return step_;
   for (const std::uint64_t unit : {1'000'000'000U, 1'000'000U, 1'000U}) {
     if (divisor_ % unit == 0) return unit;
   }
   return 1;
+}
+
+bool Step::is_irregular() const {
+  constexpr std::uint64_t k_regular_share = 8;
+  const std::uint64_t irregular = equal_ + *std::min_element(changes_.begin(), changes_.end());
+  return irregular * k_regular_share >= count_;
 }
 
 void note_steps(const std::map<std::uint64_t, std::vector<std::string>>& clocks_of,

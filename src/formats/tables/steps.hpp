@@ -22,16 +22,16 @@ class Step {
   }
   /// True if all distances are multiples of this step.
   [[nodiscard]] bool has(std::uint64_t step) const { return count_ > 0 && step_ % step == 0; }
-  /// The step; 1 if too few stamps show it, or if their distances repeat, as those of a sampler do:
-  /// these say nothing of the clock.
-  [[nodiscard]] std::uint64_t learned() const;
-  /// The largest one of 10^9, 10^6 and 10^3 that divides all stamps, at least 8, whose distances do
-  /// not repeat; else 1.
-  [[nodiscard]] std::uint64_t whole() const;
+  /// The step: the greatest common divisor of the distances of 12 stamps or more, if chance gives
+  /// them one in less than 2^31 cases; else the largest one of 10^9, 10^6 and 10^3 that divides all
+  /// stamps, at least 8; else 1. Distances that repeat, as those of a sampler do, say nothing of
+  /// the clock.
+  [[nodiscard]] std::uint64_t seen() const;
   [[nodiscard]] std::uint64_t count() const { return count_; }
 
  private:
   void learn(std::uint64_t time);
+  [[nodiscard]] bool is_irregular() const;
 
   static constexpr std::size_t k_lags = 8;  ///< longest pattern of distances that counts as regular
   std::uint64_t count_ = 0, last_ = 0, step_ = 0;

@@ -18,15 +18,36 @@ TEST(Step, divides_all_stamps_of_a_clock_that_cuts_them) {
       time += random.below(gap);
       step.add(time / k_s * k_s);
     }
-    EXPECT_EQ(step.whole(), k_s) << gap;
+    EXPECT_EQ(step.seen(), k_s) << gap;
   }
+}
+
+/// The step that so many stamps of a clock show that cuts its times.
+std::uint64_t seen(std::uint64_t cut, int stamps) {
+  RandomStream random(2, cut);
+  Step step;
+  for (std::uint64_t time = 7 * k_s; stamps-- > 0;) {
+    time += random.below(k_s / 2);
+    step.add(time / cut * cut);
+  }
+  return step.seen();
+}
+
+TEST(Step, is_shown_by_a_dozen_stamps_if_it_is_large) {
+  constexpr std::uint64_t k_board = 15'625'000, k_ms = 1'000'000;
+  EXPECT_EQ(seen(k_board, 12), k_board);
+  EXPECT_EQ(seen(k_board, 11), 1'000U);  // divides the step
+  EXPECT_EQ(seen(k_ms, 8), k_ms);
+  EXPECT_EQ(seen(k_ms, 7), 1U);
+  EXPECT_EQ(seen(4, 12), 1U);
+  EXPECT_EQ(seen(4, 60), 4U);
+  EXPECT_EQ(seen(1, 60), 1U);
 }
 
 TEST(Step, of_stamps_at_equal_distances_is_unknown) {
   Step step;
   for (std::uint64_t i = 0; i < 60; ++i) step.add(2 * k_s * i + (i < 30 ? 0 : 7200 * k_s));
-  EXPECT_EQ(step.whole(), 1U);
-  EXPECT_EQ(step.learned(), 1U);
+  EXPECT_EQ(step.seen(), 1U);
 }
 
 }  // namespace
