@@ -119,17 +119,17 @@ class StepsOfWork {
 }  // namespace
 
 void leave_steps_to_carried(CarriedClocks& carried, const Clocks& clocks, const Edges& edges,
-                            std::span<const ClockMap> maps, std::vector<ClockExplanation>& told) {
+                            std::span<const std::string> names, std::span<const ClockMap> maps,
+                            std::vector<ClockExplanation>& told) {
   for (std::uint32_t c = 0; c < clocks.clocks.size(); ++c) {
     const std::uint32_t carrier = carried.carrier[c];
     const auto first = std::ranges::find(carried.carrier, carrier) - carried.carrier.begin();
     if (first != c || !clocks.clocks[c].events) continue;
     std::vector<ClockExplanation*> all;
     for (ClockExplanation& one : told) {
-      if (one.kind == ExplanationKind::step && one.clocks.front() == clocks.clocks[c].name &&
-          one.size_ticks) {
-        all.push_back(&one);
-      }
+      const bool is_of_it =
+          one.kind == ExplanationKind::step && one.clocks.front() == names[c] && one.size_ticks;
+      if (is_of_it) all.push_back(&one);
     }
     if (all.empty()) continue;
     std::ranges::sort(all, {}, [](const ClockExplanation* one) { return *one->time_ticks; });
@@ -139,15 +139,16 @@ void leave_steps_to_carried(CarriedClocks& carried, const Clocks& clocks, const 
     const auto map = of_work.map_of_carrier(*clocks.clocks[c].events, maps[carrier]);
     if (!map) continue;
     carried.inner[c] = *map;
-    std::vector<std::string> names;
+    std::vector<std::string> of_carried;
     for (std::uint32_t d = 0; d < clocks.clocks.size(); ++d) {
-      if (d != c && carried.carrier[d] == carrier) names.push_back(clocks.clocks[d].name);
+      if (d != c && carried.carrier[d] == carrier) of_carried.push_back(names[d]);
     }
     for (ClockExplanation* const step : steps) {
       const std::string before = fmt::format("the clock of {} ", step->clocks.front());
-      step->clocks = names;
-      const char* const whose = names.size() == 1 ? "the clock of" : "each clock of";
-      step->text.replace(0, before.size(), fmt::format("{} {} ", whose, fmt::join(names, ", ")));
+      step->clocks = of_carried;
+      const char* const whose = of_carried.size() == 1 ? "the clock of" : "each clock of";
+      step->text.replace(0, before.size(),
+                         fmt::format("{} {} ", whose, fmt::join(of_carried, ", ")));
     }
   }
 }

@@ -175,14 +175,14 @@ class Finder : TimelineExplainer {
                                  aligned_beside_first(workers_)));
     const formats::GivenSource source(carried.clocks, carried.list.view(), true);
     TRY_ASSIGN(Timeline aligned, find_timeline(workers_, source, options_, use_, progress_));
-    carriers::leave_steps_to_carried(carried, clocks, given_->edges, aligned.presync.maps,
+    const std::vector<std::string> names = trace::clock_names(t_.loaded.trace.definitions);
+    carriers::leave_steps_to_carried(carried, clocks, given_->edges, names, aligned.presync.maps,
                                      aligned.told.all);
     TRY_ASSIGN(t_.presync.maps, carriers::maps_of_all(carried, aligned.presync.maps));
     take_method(aligned);
     for (std::string& note : aligned.report.notes) t_.report.notes.push_back(std::move(note));
     t_.told = std::move(aligned.told);
     std::vector<std::string> apart;
-    const std::vector<std::string> names = trace::clock_names(t_.loaded.trace.definitions);
     for (const std::uint32_t c : carried.apart) apart.push_back(names[c]);
     std::vector<ClockExplanation> steps;
     for (const auto& [c, time, size] : carried.steps) {
@@ -237,23 +237,29 @@ class Finder : TimelineExplainer {
     return t_.projection.contradictions == 0 && !causal::any_violation(context(), t_.presync.maps);
   }
 
-  /// True if the estimate meets all edges within rates that the user gave, or that any clock may
-  /// have: nothing has to be explained.
+  /// True if the estimate meets all edges, and rates of clocks differ by no more than twice the
+  /// limit, or than those of any clock that nothing disciplines: nothing has to be explained.
   [[nodiscard]] bool is_plausible() const {
     if (!meets_all_edges()) return false;
     const causal::AssumedRates limit = assumed_rates();
-    const std::int64_t most_ppb =
-        limit.is_given ? limit.rate_ppb : std::max(limit.rate_ppb, explain::Prices::fastest_ppb);
-    const auto is_fast = [&](LocationIndex l) {
+    const std::int64_t most_ppb = limit.is_given
+                                      ? 2 * limit.rate_ppb
+                                      : std::max(2 * limit.rate_ppb, explain::Prices::fastest_ppb);
+    std::int64_t slowest = 0, fastest = 0;
+    for (const LocationIndex l : t_.loaded.own(processes_)) {
       const auto knots = t_.presync.maps[l].knots();
       for (std::size_t k = 1; k < knots.size(); ++k) {
-        const Int128 rise = std::abs(knots[k].offset - knots[k - 1].offset);
-        if (rise * k_billion > Int128{most_ppb} * (knots[k].local - knots[k - 1].local))
-          return true;
+        const auto rate = static_cast<std::int64_t>(
+            Int128{k_billion} * (knots[k].offset - knots[k - 1].offset) /
+            std::max<std::int64_t>(static_cast<std::int64_t>(knots[k].local - knots[k - 1].local),
+                                   1));
+        slowest = std::min(slowest, rate);
+        fastest = std::max(fastest, rate);
       }
-      return false;
-    };
-    return !processes_.any(std::ranges::any_of(t_.loaded.own(processes_), is_fast));
+    }
+    fastest = processes_.reduce(Team::Reduction::max, fastest);
+    slowest = processes_.reduce(Team::Reduction::min, slowest);
+    return Int128{fastest} - slowest <= most_ppb;
   }
 
   /// Estimates the clocks of the whole archive in this process, as one process alone would: an
@@ -333,7 +339,7 @@ class Finder : TimelineExplainer {
 
   /// True if clocks may stay or move as their edges, single ones without delays, demand.
   [[nodiscard]] bool may_keep() const {
-    return given_ && given_->are_kept && corrects() && options_.presync == Presync::automatic &&
+    return given_ && corrects() && options_.presync == Presync::automatic &&
            t_.reference.consensus && t_.domains.trivial() && !has_sessions() &&
            given_->edges.instances.empty() && t_.mu.ticks == MuTicks{};
   }

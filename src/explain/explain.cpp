@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <set>
@@ -24,7 +25,9 @@ constexpr std::size_t k_most_gaps = 4;  ///< in which steps break a cycle togeth
 /// Ticks, three days of nanoseconds; a longer need counts as this. So many of k_most_gaps per cycle
 /// sum up without overflow.
 constexpr Int128 k_most_need = Int128{1} << 48;
-constexpr double k_tie = 1e-6;                 ///< bits: a step comes before pairs of its price
+/// Bits: a step comes before pairs of its price, and one in a longer gap before others, as it is
+/// likelier there. All ties of an explanation add up to less than any price differs.
+constexpr double k_tie = 1e-6;
 constexpr std::size_t k_most_equals = 16;      ///< searches for other explanations of one price
 constexpr std::uint32_t k_order = 0xFFFFFFFF;  ///< number of a constraint that no run has
 
@@ -63,7 +66,8 @@ class Explainer {
         effort_(effort),
         whole_(constraints),
         without_ends_(whole_),
-        rates_{Rates{Prices::rate, Prices::fastest_ppb},
+        rates_{Rates{Prices::rate, Prices::fastest_ppb / 2},
+               Rates{Prices::rates_of_two, Prices::fastest_ppb},
                Rates{trust.are_timers ? Prices::any_rate_of_timers : Prices::any_rate,
                      Prices::any_ppb}} {
     std::vector<std::uint32_t> ends;
@@ -383,7 +387,8 @@ class Explainer {
   /// Adds the gaps between stamps in which a clock may have been set.
   void add_steps(std::span<const Part> parts) {
     for (const Step& step : gaps_of(parts)) {
-      Candidate candidate{Prices::step - k_tie, {}};
+      const auto gap = static_cast<double>(step.after - step.before);
+      Candidate candidate{Prices::step - k_tie * (1 + std::log2(1 + gap)), {}};
       for (const auto& [range, cycle] : parts) {
         if (range->step.before > step.before || range->step.after < step.after) continue;
         const std::int64_t need = cycles_[cycle].need;
@@ -408,10 +413,17 @@ class Explainer {
     }
     std::sort(firsts.begin(), firsts.end());
     std::sort(lasts.begin(), lasts.end());
+    const std::uint32_t clock = parts.front().range->step.clock;
+    const auto add = [&](std::int64_t first, std::int64_t last) {
+      if (first < last) gaps.insert(longest_gaps({clock, first, last}, 1).front());
+    };
     for (std::size_t f = 0, l = 0; f < firsts.size(); ++f) {
       while (lasts[l] <= firsts[f]) ++l;
       if (f + 1 < firsts.size() && firsts[f + 1] < lasts[l]) continue;
-      gaps.insert(longest_gaps({parts.front().range->step.clock, firsts[f], lasts[l]}, 1).front());
+      add(firsts[f], lasts[l]);
+      // Where a few cycles less are broken, which another clock may break.
+      if (l + 1 < lasts.size()) add(lasts[l], lasts[l + 1]);
+      if (f > 0) add(firsts[f - 1], firsts[f]);
     }
     return gaps;
   }
@@ -491,7 +503,7 @@ class Explainer {
   System whole_;         ///< nothing relaxed but rates
   System without_ends_;  ///< the same without ends that coincide
   bool has_ends_ = false;
-  std::array<Rates, 2> rates_;
+  std::array<Rates, 3> rates_;
   std::vector<Cycle> cycles_;
   std::vector<std::uint32_t> clock_of_, number_of_;  ///< index: part; constraint of relaxed()
   std::vector<std::uint32_t> left_out_;              ///< constraints of relaxed()

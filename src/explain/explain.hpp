@@ -26,8 +26,11 @@ struct Prices {
   /// Weak evidence is wrong, in one of 64 cases: ends that should coincide do not (an instance with
   /// a delay below 0), a link implies no order, or a pair was guessed where records are missing.
   static constexpr double weak = 6;
-  /// Rates of clocks exceed the limit, but not `fastest_ppb`.
+  /// Rates of clocks exceed the limit, but two differ by no more than `fastest_ppb`: one clock that
+  /// nothing disciplines.
   static constexpr double rate = 40;
+  /// Two differ by more, but no rate exceeds `fastest_ppb`: more than one step, less than two.
+  static constexpr double rates_of_two = 100;
   /// Rates exceed `fastest_ppb`, but not `any_ppb`. That would explain almost anything, so it costs
   /// as much as ten steps; for timers (Trust::are_timers), as three.
   static constexpr double any_rate = 600, any_rate_of_timers = 200;
