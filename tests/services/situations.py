@@ -78,8 +78,8 @@ def outcome(entrain, folder, kind, size, seed):
     return result
 
 
-def measure(entrain, kinds, sizes, seeds, jobs, keep=None):
-    """Counts per kind. `keep`: folder that keeps the inputs."""
+def measure(entrain, kinds, sizes, seeds, jobs, keep=None, outcome=outcome):
+    """Counts per kind. `keep`: folder that keeps the inputs. `outcome`: of one input."""
     folder = keep or tempfile.mkdtemp()
     os.makedirs(folder, exist_ok=True)
     todo = [(kind, size, seed) for kind in kinds for size in sizes for seed in range(seeds)]
@@ -100,8 +100,8 @@ def measure(entrain, kinds, sizes, seeds, jobs, keep=None):
     return rows
 
 
-def table(rows):
-    lines = ["| situation | inputs | wrongly clean | right clocks moved | put right | unproven |",
+def table(rows, title="situation"):
+    lines = [f"| {title} | inputs | wrongly clean | right clocks moved | put right | unproven |",
              "|---|---:|---:|---:|---:|---:|"]
     for kind, row in rows.items():
         lines.append(f"| {kind} | {row['inputs']:,} | {row['wrong_clean']} | {row['moved']} | "
@@ -109,17 +109,17 @@ def table(rows):
     return lines
 
 
-def main():
+def main(kinds=SITUATIONS, outcome=outcome, sizes="40,150,400"):
     arguments = argparse.ArgumentParser()
     arguments.add_argument("entrain")
     arguments.add_argument("--seeds", type=int, default=20)
-    arguments.add_argument("--sizes", default="40,150,400")
-    arguments.add_argument("--kinds", default=",".join(SITUATIONS))
+    arguments.add_argument("--sizes", default=sizes)
+    arguments.add_argument("--kinds", default=",".join(kinds))
     arguments.add_argument("--jobs", type=int, default=2)
     arguments.add_argument("--keep")
     given = arguments.parse_args()
     rows = measure(given.entrain, given.kinds.split(","), [int(size) for size in given.sizes.split(",")],
-                   given.seeds, given.jobs, given.keep)
+                   given.seeds, given.jobs, given.keep, outcome)
     print("\n".join(table(rows)))
     sys.exit(1 if any(rows["all"][key] for key in ("wrong_clean", "moved", "crash")) else 0)
 

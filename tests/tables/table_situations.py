@@ -1,0 +1,210 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables of messages in situations whose truth is known: kinds x sizes x seeds.
+
+    table_situations.py ENTRAIN [--seeds N] [--sizes a,b] [--kinds a,b] [--jobs N] [--keep DIR]
+
+Runs `align` on each table, and prints rows as services/situations.py does. Exit code 1 if
+any verdict is wrong or any right clock moved.
+"""
+import bisect
+import collections
+import csv
+import datetime
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "services"))
+import situations  # noqa: E402
+
+SECOND, MS, US = 10**9, 10**6, 1000
+BEGIN = 1_763_000_000 * SECOND
+
+
+class Table:
+    """Messages between three to six clocks, both ways. Times are ns of the true time since 1970."""
+
+    def __init__(self, draw, size):
+        self.draw = draw
+        self.clocks = [f"host{i}" for i in range(draw.randint(3, 6))]
+        self.judged = {}  # wrong clocks: most events that may stay wrong
+        self.within = 100 * US  # error of a wrong clock that messages cannot show
+        self.resolution = 2  # a right clock may move by so much
+        self.shown = {}  # clock: its reading at a true time; default: the true time
+        self.times = lambda t: str(t)
+        self.header = "cause_clock,cause_time,effect_clock,effect_time"
+        self.edges, now = [], BEGIN + draw.randrange(SECOND)
+        gap = draw.choice((MS // 10, MS, 10 * MS))
+        for _ in range(size):
+            now += 1 + int(draw.expovariate(1 / gap))
+            cause, effect = draw.sample(self.clocks, 2)
+            self.edges.append((cause, now, effect, now + 5 * US + int(draw.expovariate(1 / (10 * US)))))
+        self.first, self.last = self.edges[0][1], max(edge[3] for edge in self.edges)
+
+    def reading(self, clock, t):
+        return self.shown.get(clock, lambda t: t)(t)
+
+    def wrong(self, shown, most=0):
+        """Makes one clock a wrong one; the others stay right."""
+        clock = self.draw.choice(self.clocks)
+        self.shown[clock], self.judged[clock] = shown, most
+
+    def inner(self):
+        """A time well inside the run."""
+        return self.first + int((self.last - self.first) * self.draw.uniform(0.2, 0.8))
+
+    def write(self, path):
+        with open(path, "w", newline="\n") as out:
+            print(self.header, file=out)
+            for cause, sent, effect, received in self.edges:
+                print(f"{cause},{self.times(self.reading(cause, sent))},{effect},"
+                      f"{self.times(self.reading(effect, received))}", file=out)
+
+
+def size_of_step(draw):
+    return draw.choice((-1, 1)) * int(10 ** draw.uniform(5.7, 10))  # 0.5 ms to 10 s
+
+
+def right_clocks(table):
+    del table
+
+
+def an_offset(table):
+    by = size_of_step(table.draw)
+    table.wrong(lambda t: t + by)
+
+
+def a_drift(table):
+    rate = table.draw.choice((-1, 1)) * table.draw.uniform(20, 200)
+    by = size_of_step(table.draw)
+    table.wrong(lambda t: t + by + int((t - table.first) * rate / 1e6))
+
+
+def set_forward(table):
+    at, by = table.inner(), abs(size_of_step(table.draw))
+    table.wrong(lambda t: t + by * (t >= at), 2)
+
+
+def set_back(table):
+    at, by = table.inner(), abs(size_of_step(table.draw))
+    table.wrong(lambda t: t - by * (t >= at), 10**9)  # times that it showed twice stay wrong
+    table.verdicts = ("clean", "unproven")
+
+
+def set_three_times(table):
+    steps = [(table.inner(), abs(size_of_step(table.draw))) for _ in range(3)]
+    table.wrong(lambda t: t + sum(by for at, by in steps if t >= at), 6)
+
+
+def wrong_pairs(table):
+    for _ in range(max(1, len(table.edges) // 200)):
+        i = table.draw.randrange(len(table.edges))
+        cause, sent, effect, received = table.edges[i]
+        table.edges[i] = (cause, sent, effect, received - table.draw.randrange(MS, SECOND))
+    table.verdicts = ("clean", "unproven")
+
+
+def whole_us(table):
+    by = size_of_step(table.draw)
+    table.wrong(lambda t: t + by)
+    table.resolution = US
+    table.header = "src,send_us,dst,recv_us"
+    table.times = lambda t: str(t // US)
+
+
+def seconds_with_decimals(table):
+    by = size_of_step(table.draw)
+    table.wrong(lambda t: t + by)
+    table.times = lambda t: f"{t // SECOND}.{t % SECOND:09}"
+
+
+def iso_8601(table):
+    by = size_of_step(table.draw)
+    table.wrong(lambda t: t + by)
+    epoch = datetime.datetime(1970, 1, 1)
+    table.times = lambda t: (f"{epoch + datetime.timedelta(seconds=t // SECOND):%Y-%m-%dT%H:%M:%S}"
+                             f".{t % SECOND:09}Z")
+
+
+def a_clock_of_whole_ms(table):
+    clock = table.draw.choice(table.clocks)
+    table.shown[clock] = lambda t: t // MS * MS
+
+
+def a_wrong_clock_beside_one_of_whole_ms(table):
+    a_clock_of_whole_ms(table)
+    coarse = next(iter(table.shown))
+    while True:
+        table.judged.clear()
+        by = size_of_step(table.draw)
+        before = dict(table.shown)
+        table.wrong(lambda t: t + by)
+        if coarse not in table.judged:
+            break
+        table.shown = before
+
+
+KINDS = {f.__name__: f for f in (
+    right_clocks, an_offset, a_drift, set_forward, set_back, set_three_times, wrong_pairs, whole_us,
+    seconds_with_decimals, iso_8601, a_clock_of_whole_ms, a_wrong_clock_beside_one_of_whole_ms)}
+
+
+def corrected(rows, stamp):
+    """The common time of a stamp by rows (tick, offset) of maps.csv."""
+    at = min(max(bisect.bisect_right(rows, (stamp, 2**62)) - 1, 0), max(len(rows) - 2, 0))
+    (a, x), (b, y) = rows[at], rows[min(at + 1, len(rows) - 1)]
+    return stamp + (x if a == b else x + (y - x) * (stamp - a) // (b - a))
+
+
+def maps_of(path):
+    maps = collections.defaultdict(list)
+    with open(path) as file:
+        for row in csv.DictReader(line for line in file if not line.startswith("#")):
+            maps[row["clock"]].append((int(row["tick"]), int(row["offset"])))
+    return maps
+
+
+def outcome(entrain, folder, kind, size, seed):
+    table = Table(random.Random(f"{kind} {size} {seed}"), size)
+    table.verdicts = ("clean",)
+    KINDS[kind](table)
+    name = f"{kind}-{size}-{seed}"
+    path, out = os.path.join(folder, name + ".csv"), os.path.join(folder, "out-" + name)
+    table.write(path)
+    align = subprocess.run([entrain, "align", "--json", path, "-o", out], capture_output=True, text=True)
+    result = {"kind": kind, "name": name + ".csv", "wrong_clean": False, "moved": False, "right": True,
+              "unproven": False, "crash": align.returncode not in (0, 1, 3)}
+    if result["crash"]:
+        result["right"], result["why"] = False, align.stderr[-300:]
+        return result
+    verdict, maps = json.loads(align.stdout)["verdict"], maps_of(os.path.join(out, "maps.csv"))
+    shutil.rmtree(out)
+    moves = collections.defaultdict(list)
+    for cause, sent, effect, received in table.edges:
+        for clock, t in ((cause, sent), (effect, received)):
+            stamp = table.reading(clock, t)
+            time = corrected(maps[clock], stamp)
+            moves[clock].append((time - t, time - stamp))
+    common = sorted(error for clock, own in moves.items() if clock not in table.judged for error, _ in own)
+    common = common[len(common) // 2]
+    moved = [clock for clock, own in moves.items() if clock not in table.judged and
+             max(abs(by) for _, by in own) > table.resolution + (MS if clock in table.shown else 0)]
+    wrong = [clock for clock, most in table.judged.items() if
+             sum(abs(error - common) > table.within for error, _ in moves[clock]) > most]
+    result["unproven"] = verdict == "unproven"
+    result["wrong_clean"] = verdict == "clean" and bool(wrong)
+    result["moved"] = bool(moved)
+    result["right"] = not wrong and not moved and verdict in table.verdicts
+    if not result["right"]:
+        result["why"] = f"{verdict}, moved {moved}, wrong {wrong}"
+    return result
+
+
+if __name__ == "__main__":
+    situations.main(KINDS, outcome, "60,300,2000")
