@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Rises with every change of the contents: steps of several versions do not fit together.
-constexpr unsigned k_version = 3;
+constexpr unsigned k_version = 4;
 constexpr std::size_t k_piece = std::size_t{1} << 16;  ///< bytes packed or unpacked at once
 constexpr std::size_t k_longest_line = 200;            ///< bytes of the first line
 constexpr std::size_t k_sum = 8;                       ///< bytes of the checksum

@@ -343,7 +343,7 @@ Identity identify(Spans& spans, const Family& family) {
       if (is_new) {
         clocks.push_back({.name = name + part.name,
                           .kind = ClockKind::wall,
-                          .granule = spans.microseconds ? 1000U : 0U});
+                          .granule = spans.unit > 1 ? 1000U : 0U});
         result.aside.push_back(facts.is_changed || part.is_aside);
       }
       result.periods[place].push_back({part.first, known->second});

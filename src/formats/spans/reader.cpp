@@ -213,7 +213,8 @@ void Reader::add_span(const Draft& draft, std::uint64_t begin, std::uint64_t end
     if (far.id.is_zero()) continue;
     spans_.links.push_back({spans_.ids.number(far.trace, far.id), position, far.is_cause});
   }
-  if (unit == k_us && begin % k_us == 0 && end % k_us == 0) spans_.microseconds = true;
+  if (unit == k_us && begin % k_us == 0 && end % k_us == 0)
+    spans_.unit = std::max<std::uint64_t>(spans_.unit, k_us);
   mark(draft, begin, clock);
 }
 

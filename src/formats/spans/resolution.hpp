@@ -15,7 +15,8 @@ struct Steps {
   std::vector<std::uint64_t> of_begins, of_ends;
 };
 
-/// Learns the steps of begins and ends; `clock_of(span)` is below `clocks`. O(n).
+/// Learns the steps of begins and ends, which are no less than the unit of a file where all stamps
+/// are multiples of it; `clock_of(span)` is below `clocks`. O(n).
 template <class ClockOf>
 Steps learn_steps(const Spans& spans, std::size_t clocks, const ClockOf& clock_of) {
   std::vector<tables::Step> begins(clocks), ends(clocks);
@@ -23,12 +24,10 @@ Steps learn_steps(const Spans& spans, std::size_t clocks, const ClockOf& clock_o
     begins[clock_of(span)].add(span.begin);
     ends[clock_of(span)].add(span.end);
   }
-  constexpr std::uint64_t k_least_stamps = 4;
   const auto steps_of = [&](const std::vector<tables::Step>& all) {
     std::vector<std::uint64_t> steps;
     for (const tables::Step& one : all) {
-      const std::uint64_t least = spans.microseconds && one.count() < k_least_stamps ? 1000 : 1;
-      steps.push_back(std::max(one.seen(), least));
+      steps.push_back(std::max(one.seen(), one.has_all_at(spans.unit) ? spans.unit : 1));
     }
     return steps;
   };

@@ -401,7 +401,8 @@ Result<void> Reader::table(std::string_view columns) {
       const std::string guesses = guesses_of(reader, units, rows);
       const bool is_known = std::ranges::find(spans_.guesses, guesses) != spans_.guesses.end();
       if (!guesses.empty() && !is_known) spans_.guesses.push_back(guesses);
-      spans_.microseconds |= units.start == k_us;
+      spans_.unit =
+          std::max<std::uint64_t>(spans_.unit, std::min<std::uint64_t>(units.start, k_ms));
     }
     const Result<void> done = reader.rows(0, [&](const tables::Row& row, tables::Problem&) {
       table_row(row.cells, reader.text(0), at, units);

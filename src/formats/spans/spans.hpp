@@ -114,11 +114,11 @@ struct Spans : SpanCounts {
   std::vector<std::string> guesses;  ///< columns and units of tables that nobody named
   SpanIds ids;
   NameTable operations;
-  NameTable clocks;                  ///< places, as exactly as the spans name them
-  NameTable groups;                  ///< names of which each is taken for one clock
-  std::vector<PlaceFacts> facts;     ///< index: number in `clocks`
-  bool microseconds = false;         ///< some times are whole microseconds
-  std::uint64_t cut_files = 0;       ///< files that end inside a line, which is ignored
+  NameTable clocks;               ///< places, as exactly as the spans name them
+  NameTable groups;               ///< names of which each is taken for one clock
+  std::vector<PlaceFacts> facts;  ///< index: number in `clocks`
+  std::uint64_t unit = 1;         ///< coarsest unit in which a file writes times, at most 1 ms, ns
+  std::uint64_t cut_files = 0;    ///< files that end inside a line, which is ignored
   std::string first_immovable_time;  ///< the first of them, and its file
   StoredUnits units;                 ///< of the text that was read last
   std::string other_signal;          ///< "logs" or "metrics" of OTLP, which were skipped; else ""

@@ -108,7 +108,7 @@ void visit_spans(Fields& fields, Spans& spans) {
     inner(one.is_backwards);
     one.value = std::bit_cast<double>(value);
   });
-  fields(spans.microseconds);
+  fields(spans.unit);
   fields(spans.without_id);
   fields(spans.without_end);
   fields(spans.immovable_times);
@@ -235,7 +235,7 @@ void append(Spans& spans, const Spans& next) {
   }
   if (spans.other_signal.empty()) spans.other_signal = next.other_signal;
   if (spans.immovable_times == 0) spans.first_immovable_time = next.first_immovable_time;
-  spans.microseconds = spans.microseconds || next.microseconds;
+  spans.unit = std::max(spans.unit, next.unit);
   spans.cut_files += next.cut_files;
   spans.without_id += next.without_id;
   spans.without_end += next.without_end;

@@ -22,12 +22,15 @@ class Step {
   }
   /// True if all distances are multiples of this step.
   [[nodiscard]] bool has(std::uint64_t step) const { return count_ > 0 && step_ % step == 0; }
+  /// True if all stamps are multiples of a unit.
+  [[nodiscard]] bool has_all_at(std::uint64_t unit) const {
+    return count_ > 0 && divisor_ % unit == 0;
+  }
   /// The step: the greatest common divisor of the distances of 12 stamps or more, if chance gives
   /// them one in less than 2^31 cases; else the largest one of 10^9, 10^6 and 10^3 that divides all
   /// stamps, at least 8; else 1. Distances that repeat, as those of a sampler do, say nothing of
   /// the clock.
   [[nodiscard]] std::uint64_t seen() const;
-  [[nodiscard]] std::uint64_t count() const { return count_; }
 
  private:
   void learn(std::uint64_t time);
