@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <new>
 
+#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "formats/json/memory.hpp"
@@ -218,7 +219,7 @@ Result<std::string> pack(Packing packing, std::string_view text) {
     std::span<std::uint8_t> to(reinterpret_cast<std::uint8_t*>(stream.data()) + before, room);
     state = packer->pack(text, true, to);
     stream.resize(stream.size() - to.size());
-    if (state == Packer::State::failed) return fail(ErrorKind::output, "packets cannot be packed");
+    if (state == Packer::State::failed) return output_error("packets cannot be packed");
   }
   return stream;
 }

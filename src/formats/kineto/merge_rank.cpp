@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "base/cancel.hpp"
+#include "base/fail.hpp"
 #include "base/flat_map.hpp"
 #include "base/try.hpp"
 #include "formats/json/strings.hpp"
@@ -235,8 +236,7 @@ Result<void> RankMerger::walk(const std::function<Result<void>(const Placed&)>& 
                           .end = end == begin ? time : std::max(time, map(end)),
                           .has_time = true};
       if (placed.begin >= 0) return see(placed);
-      return fail(ErrorKind::input,
-                  fmt::format("{}: a time would move before the year 1970", file->path.string()));
+      return input_error("{}: a time would move before the year 1970", file->path.string());
     };
     const auto other = [&](const EventText& event) { return see({.event = event}); };
     const auto pass = [&](std::string_view text) {

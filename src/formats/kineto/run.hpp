@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/executor.hpp"
+#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "formats/kineto/collective_calls.hpp"
 #include "formats/kineto/collectives.hpp"
@@ -91,7 +92,7 @@ class Run : public formats::Recording {
 
   [[nodiscard]] Result<void> check_mergeable() const override {
     if (place_ == Place::here) return {};
-    return fail(ErrorKind::usage, "summaries hold no events to merge: name the files of the run");
+    return usage_error("summaries hold no events to merge: name the files of the run");
   }
   [[nodiscard]] std::uint64_t text_bytes() const override { return bytes; }
   [[nodiscard]] Result<MergeReport> merge(const formats::MergePlan& plan) const override {

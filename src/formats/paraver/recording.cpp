@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/counters.hpp"
+#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "formats/json/document.hpp"
@@ -73,9 +74,9 @@ class Run : public formats::Recording {
     const auto same = std::ranges::equal(run->trace_.clocks, trace_.clocks, {}, &ClockTimes::hash,
                                          &ClockTimes::hash);
     if (same && run->list.members.size() == list.members.size()) return run;
-    return fail(ErrorKind::output,
-                "the corrected trace does not hold the records of the original; it was not kept; "
-                "write to another disk");
+    return output_error(
+        "the corrected trace does not hold the records of the original; it was not kept; write to "
+        "another disk");
   }
 
   [[nodiscard]] Result<std::optional<trace::Collectives>> collectives(const trace::Share&,

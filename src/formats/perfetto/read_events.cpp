@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "base/fail.hpp"
 #include "formats/perfetto/annotations.hpp"
 #include "formats/perfetto/walk.hpp"
 
@@ -94,7 +95,7 @@ class EventReader {
 
   tl::unexpected<Error> misread() {
     is_misread = true;
-    return fail(ErrorKind::input, "");
+    return input_error("");
   }
 
   Result<void> see_attributes(std::string_view attributes) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/fail.hpp"
 #include "base/memory_room.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
@@ -165,11 +166,10 @@ Result<void> State::keep(std::size_t bytes) {
   const std::size_t before = kept_;
   kept_ += bytes;
   if (kept_ > k_most_kept) {
-    return fail(ErrorKind::input,
-                fmt::format("{}: its names, tracks, clocks and open slices take more than {} "
-                            "bytes, which no recording needs; the file is damaged, or made to "
-                            "fill the memory",
-                            path_.string(), k_most_kept));
+    return input_error(
+        "{}: its names, tracks, clocks and open slices take more than {} bytes, which no recording "
+        "needs; the file is damaged, or made to fill the memory",
+        path_.string(), k_most_kept);
   }
   return before / k_step == kept_ / k_step ? Result<void>{} : check_memory_room(path_);
 }

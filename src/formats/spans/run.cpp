@@ -12,6 +12,7 @@
 
 #include <fmt/ranges.h>
 
+#include "base/fail.hpp"
 #include "base/flat_map.hpp"
 #include "base/try.hpp"
 #include "formats/json/document.hpp"
@@ -274,7 +275,7 @@ Result<void> Run::write_file(const fs::path& to, const SourceFile& file,
   const std::span<const Mark> marks_of_text = framing ? std::span<const Mark>() : marks;
   Result<std::string> text = patched(document.text, stamps, maps, marks_of_text, document.sizes);
   if (!text) {
-    return fail(ErrorKind::input, fmt::format("{}: {}", file.path.string(), text.error().message));
+    return input_error("{}: {}", file.path.string(), text.error().message);
   }
   if (framing && marked) *text = with_marks(*text, *framing, marks, maps);
   if (document.by_message) {
@@ -306,10 +307,10 @@ Result<void> Run::check_written(const fs::path& to, const SourceFile& file, cons
     return a.id == b.id;
   });
   if (is_it && others <= before.immovable_times) return {};
-  return fail(ErrorKind::output,
-              fmt::format("{} does not hold the spans of {} with their new times, and was not "
-                          "kept; write to another disk",
-                          to.filename().string(), file.path.string()));
+  return output_error(
+      "{} does not hold the spans of {} with their new times, and was not kept; write to another "
+      "disk",
+      to.filename().string(), file.path.string());
 }
 
 void Run::move(SpanFile& file, std::span<const ClockMap> maps) const {
@@ -412,9 +413,9 @@ Result<std::unique_ptr<Run>> run_of(std::vector<SourceFile> sources, Spans& span
         " no span with a time and no event; give a file that holds some");
   }
   if (known != nullptr && spans.all.size() != known->hosts.size()) {
-    return fail(ErrorKind::output,
-                "the corrected files do not hold the spans of the original; they were not kept; "
-                "write to another disk");
+    return output_error(
+        "the corrected files do not hold the spans of the original; they were not kept; write to "
+        "another disk");
   }
   return std::make_unique<Run>(std::move(sources), spans, threads, known);
 }
@@ -462,9 +463,9 @@ Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folde
     same = !other(written->found_[i], found_[i]);
   }
   if (!same) {
-    return fail(ErrorKind::output,
-                "the corrected files do not hold the calls of the original; they were not kept; "
-                "write to another disk");
+    return output_error(
+        "the corrected files do not hold the calls of the original; they were not kept; write to "
+        "another disk");
   }
   return written;
 }

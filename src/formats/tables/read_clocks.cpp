@@ -9,6 +9,7 @@
 
 #include <fmt/core.h>
 
+#include "base/fail.hpp"
 #include "base/name_table.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
@@ -155,12 +156,10 @@ class ClockTables {
       if (hz_[c] == clocks_.resolution_hz) hz_[c] = 0;
       if (hz_[c] == 0) continue;
       if (!clock.sessions.empty() || !clock.flushes.empty() || clock.wrap_bits > 0) {
-        return fail(
-            ErrorKind::input,
-            fmt::format("clock {} counts {} ticks per second, others {}: only clocks of one "
-                        "resolution may have sessions, flushes or counters that wrap; "
-                        "multiply its stamps",
-                        clock.name, hz_[c], clocks_.resolution_hz));
+        return input_error(
+            "clock {} counts {} ticks per second, others {}: only clocks of one resolution may "
+            "have sessions, flushes or counters that wrap; multiply its stamps",
+            clock.name, hz_[c], clocks_.resolution_hz);
       }
       const Wrap own{.run_hz = clocks_.resolution_hz, .own_hz = hz_[c]};
       if (clock.events)
@@ -273,10 +272,8 @@ Result<void> check_names(const Clocks& clocks) {
   std::string why;
   for (std::size_t i = 0; i < clocks.clocks.size(); ++i) {
     if (is_name(clocks.clocks[i].name, why)) continue;
-    return fail(
-        ErrorKind::input,
-        fmt::format("{}: clock {} of {} cannot stand in a table: {}; give it a shorter name",
-                    clocks.name, i + 1, clocks.clocks.size(), why));
+    return input_error("{}: clock {} of {} cannot stand in a table: {}; give it a shorter name",
+                       clocks.name, i + 1, clocks.clocks.size(), why);
   }
   return {};
 }

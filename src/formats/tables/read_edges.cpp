@@ -13,6 +13,7 @@
 #include "base/cancel.hpp"
 #include "base/edge_list.hpp"
 #include "base/executor.hpp"
+#include "base/fail.hpp"
 #include "base/free_memory.hpp"
 #include "base/name_table.hpp"
 #include "base/try.hpp"
@@ -318,8 +319,7 @@ Result<Layout> layout_of(std::string_view unit, std::string_view columns) {
   if (!unit.empty()) {
     const auto known = unit_named(unit);
     if (!known) {
-      return fail(ErrorKind::usage,
-                  fmt::format("\"{}\" is no unit of times; give ticks, s, ms, us or ns", unit));
+      return usage_error("\"{}\" is no unit of times; give ticks, s, ms, us or ns", unit);
     }
     layout.unit = *known;
   }
