@@ -63,19 +63,6 @@ Result<std::string> beginning(const std::filesystem::path& path) {
   return text;
 }
 
-std::string patch(std::string_view text, const std::vector<Replacement>& replacements) {
-  std::string result;
-  result.reserve(text.size() + replacements.size() * 4);
-  std::size_t done = 0;
-  for (const Replacement& one : replacements) {
-    result += text.substr(done, one.at - done);
-    result += one.with;
-    done = one.at + one.size;
-  }
-  result += text.substr(done);
-  return result;
-}
-
 Result<void> save(const std::filesystem::path& path, std::string_view text, Packing packing) {
   TRY_ASSIGN(TextWriter writer, TextWriter::create(path, packing));
   TRY(writer.write(text));
