@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <string_view>
-#include <utility>
 
 #include "base/fail.hpp"
-#include "base/try.hpp"
 
 namespace entrain::ctf {
 

@@ -5,7 +5,6 @@
 #include <limits>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "formats/perfetto/reader.hpp"
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <memory>
 #include <span>
 #include <utility>
 #include <vector>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/tables/steps.hpp"
 
+#include <algorithm>
+#include <numeric>
+
 #include <fmt/format.h>
 
 namespace entrain::tables {

@@ -9,7 +9,6 @@
 #include <fmt/core.h>
 
 #include "base/fail.hpp"
-#include "base/try.hpp"
 #include "formats/otf2/format/format.hpp"
 
 namespace entrain::otf2 {
