@@ -431,9 +431,10 @@ void Recording::warn_of_cut(const std::filesystem::path& file) {
                                  file.filename().string()));
 }
 
-void Recording::finish(double seconds, std::span<const std::string> more_notes) {
+void Recording::finish(std::chrono::steady_clock::time_point begin,
+                       std::span<const std::string> more_notes) {
+  read_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   trace::MemoryLimit::set_aside_what_is_read();
-  read_s = seconds;
   notes.insert(notes.end(), more_notes.begin(), more_notes.end());
   warn_of_untied_clocks(*this);
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <set>
 #include <span>
 #include <string>
@@ -14,7 +15,6 @@
 
 #include "base/fail.hpp"
 #include "base/file.hpp"
-#include "base/stopwatch.hpp"
 #include "base/try.hpp"
 #include "formats/ctf/ctf.hpp"
 #include "formats/ignored_files.hpp"
@@ -275,13 +275,9 @@ Result<bool> are_ctf(const Paths& paths) {
 
 /// Reads folders of CTF traces.
 Result<std::unique_ptr<Source>> open_ctf(const Paths& paths, std::span<const std::string> match) {
-  double read_s = 0;
-  std::unique_ptr<Recording> recording;
-  {
-    const Stopwatch watch(read_s);
-    TRY_ASSIGN(recording, ctf::read(paths, match));
-  }
-  recording->finish(read_s, {});
+  const auto begin = std::chrono::steady_clock::now();
+  TRY_ASSIGN(std::unique_ptr<Recording> recording, ctf::read(paths, match));
+  recording->finish(begin, {});
   return recording;
 }
 
@@ -325,20 +321,17 @@ Result<std::unique_ptr<Recording>> open_documents(std::vector<fs::path> files,
                                                   const ReadOptions& how) {
   TRY_ASSIGN(const Documents documents,
              documents_in(std::move(files), named, std::move(notes), how));
-  double read_s = 0;
+  const auto begin = std::chrono::steady_clock::now();
   std::unique_ptr<Recording> recording;
-  {
-    const Stopwatch watch(read_s);
-    if (documents.kind == DocumentKind::paraver) {
-      TRY_ASSIGN(recording, paraver::read(documents.files.front(), how.max_unpacked));
-    } else if (documents.kind == DocumentKind::spans) {
-      TRY_ASSIGN(recording, spans::read(documents.files, threads, how.max_unpacked, how.columns));
-    } else {
-      TRY_ASSIGN(const auto parts, read_parts(documents, threads, how));
-      TRY_ASSIGN(recording, parts->join(threads));
-    }
+  if (documents.kind == DocumentKind::paraver) {
+    TRY_ASSIGN(recording, paraver::read(documents.files.front(), how.max_unpacked));
+  } else if (documents.kind == DocumentKind::spans) {
+    TRY_ASSIGN(recording, spans::read(documents.files, threads, how.max_unpacked, how.columns));
+  } else {
+    TRY_ASSIGN(const auto parts, read_parts(documents, threads, how));
+    TRY_ASSIGN(recording, parts->join(threads));
   }
-  recording->finish(read_s, documents.notes);
+  recording->finish(begin, documents.notes);
   return recording;
 }
 

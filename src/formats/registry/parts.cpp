@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/fail.hpp"
-#include "base/stopwatch.hpp"
 #include "base/try.hpp"
 #include "formats/kineto/kineto.hpp"
 #include "formats/parts/fields.hpp"
@@ -121,15 +120,11 @@ Result<std::unique_ptr<Recording>> open_summaries(const Paths& summaries, unsign
         "--columns is for tables, and these are summaries: name the columns where a table is "
         "summarised");
   }
-  double read_s = 0;
-  std::unique_ptr<Recording> recording;
-  {
-    const Stopwatch watch(read_s);
-    TRY_ASSIGN(const Summaries all, read_summaries(summaries));
-    TRY(check_once(all.parts->files(), all.summary_of));
-    TRY_ASSIGN(recording, all.parts->join(threads));
-  }
-  recording->finish(read_s, {});
+  const auto begin = std::chrono::steady_clock::now();
+  TRY_ASSIGN(const Summaries all, read_summaries(summaries));
+  TRY(check_once(all.parts->files(), all.summary_of));
+  TRY_ASSIGN(std::unique_ptr<Recording> recording, all.parts->join(threads));
+  recording->finish(begin, {});
   recording->written_with = [original = recording.get(), summaries,
                              threads](std::span<const ClockMap> maps) {
     return moved_run(*original, summaries, maps, threads);
