@@ -16,6 +16,7 @@
 #include "base/try.hpp"
 #include "formats/given_trace.hpp"
 #include "formats/json/document.hpp"
+#include "formats/parts/part_file.hpp"
 #include "formats/parts_of_run.hpp"
 #include "formats/perfetto/packets.hpp"
 #include "formats/rows.hpp"
@@ -100,6 +101,21 @@ class StagedFile : public Staged {
   OutputFile file_;
   std::vector<ClockMap> maps_;
 };
+
+/// The text of the clocks of a run that was summarised: all maps, and what writing its files needs.
+std::string clocks_text(const Recording& recording, std::span<const ClockMap> maps) {
+  NamedKnots all;
+  for (std::size_t c = 0; c < maps.size(); ++c) {
+    const std::span<const ClockKnot> knots = maps[c].knots();
+    all.emplace_back(recording.clocks.clocks[c].name,
+                     std::vector<ClockKnot>(knots.begin(), knots.end()));
+  }
+  parts::FieldWriter fields;
+  fields(recording.holds);
+  visit_maps(fields, all);
+  recording.pack_fitted(fields);
+  return parts::file_text(parts::Kind::clocks, fields.take());
+}
 
 /// The clocks of a run that was summarised.
 class StagedClocks : public Staged {

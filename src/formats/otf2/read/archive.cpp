@@ -17,7 +17,6 @@
 #include "formats/otf2/format/anchor.hpp"
 #include "formats/otf2/format/definition_file.hpp"
 #include "formats/otf2/read/event_file.hpp"
-#include "formats/otf2/read/scan_events.hpp"
 
 namespace entrain::otf2 {
 
