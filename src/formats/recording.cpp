@@ -365,17 +365,10 @@ tl::unexpected<Error> unknown_part(const fs::path& file) {
       file.string());
 }
 
-bool is_table_name(const fs::path& file) {
-  const std::string name = file.filename().string();
-  return json::has_ending(json::without_packing(name), ".csv");
-}
+bool is_table_name(const fs::path& file) { return json::is_named(file, {".csv"}); }
 
 bool is_message_name(const fs::path& file) {
-  const std::string name = file.filename().string();
-  constexpr std::array<std::string_view, 3> k_endings{".pb", ".binpb", ".otlp"};
-  return std::ranges::any_of(k_endings, [&](std::string_view one) {
-    return json::has_ending(json::without_packing(name), one);
-  });
+  return json::is_named(file, {".pb", ".binpb", ".otlp"});
 }
 
 bool is_file_name(const fs::path& output) {

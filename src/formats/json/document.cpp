@@ -17,9 +17,7 @@ constexpr std::size_t k_room = 64;  // padding after the text, for parsers
 }  // namespace
 
 bool is_document_name(const std::filesystem::path& path) {
-  const std::string name = path.filename().string();
-  const std::string_view plain = without_packing(name);
-  return has_ending(plain, ".json") || has_ending(plain, ".jsonl") || has_ending(plain, ".ndjson");
+  return is_named(path, {".json", ".jsonl", ".ndjson"});
 }
 
 Result<void> check_utf8(std::string_view text, const std::filesystem::path& path) {

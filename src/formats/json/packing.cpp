@@ -173,6 +173,13 @@ std::string_view without_packing(std::string_view name) {
   return name;
 }
 
+bool is_named(const std::filesystem::path& file, std::initializer_list<std::string_view> endings) {
+  const std::string name = file.filename().string();
+  return std::ranges::any_of(endings, [plain = without_packing(name)](std::string_view ending) {
+    return has_ending(plain, ending);
+  });
+}
+
 std::unique_ptr<Unpacker> Unpacker::make(Packing packing) {
   if (packing == Packing::gzip) return std::make_unique<GzipUnpacker>(k_gzip);
   if (packing == Packing::deflate) return std::make_unique<GzipUnpacker>(k_either);

@@ -249,10 +249,7 @@ class Run : public formats::Recording {
 
 }  // namespace
 
-bool is_trace_name(const fs::path& path) {
-  const std::string name = path.filename().string();
-  return json::has_ending(json::without_packing(name), ".prv");
-}
+bool is_trace_name(const fs::path& path) { return json::is_named(path, {".prv"}); }
 
 bool is_trace(const fs::path& file) {
   const auto text = json::beginning(file);

@@ -77,10 +77,7 @@ bool take_piece(std::string_view& text, Piece& piece) {
 }
 
 bool is_trace_name(const std::filesystem::path& path) {
-  const std::string name = path.filename().string();
-  const std::string_view plain = json::without_packing(name);
-  return json::has_ending(plain, ".pftrace") || json::has_ending(plain, ".perfetto-trace") ||
-         json::has_ending(plain, ".proto");
+  return json::is_named(path, {".pftrace", ".perfetto-trace", ".proto"});
 }
 
 bool may_hold_packets(std::string_view beginning) {

@@ -309,10 +309,6 @@ Result<void> map_table(const AlignFiles& files, const Clocks& clocks,
   return mapped.close();
 }
 
-bool is_table_name(const std::filesystem::path& path) {
-  return json::has_ending(json::without_packing(path.native()), ".csv");
-}
-
 Result<std::string> named_as_packed(const std::string& name, const std::filesystem::path& table) {
   json::Packing packing = json::Packing::none;
   if (!table.empty()) {
