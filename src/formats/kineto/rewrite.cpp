@@ -375,11 +375,6 @@ std::string corrected_issue_time(const EventText& event, const RankFile& file, c
   return before ? time_text(map(*before) - base) : "";
 }
 
-Result<void> for_each_time(const RankFile& file, const SeeTime& see) {
-  TRY(for_each_time(file, see, {}));
-  return {};
-}
-
 Result<FileFacts> for_each_time(const RankFile& file, const SeeTime& see, EventSinks others) {
   std::vector<RowFacts> rows;
   RowReader reader(file, rows);

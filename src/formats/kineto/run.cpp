@@ -390,7 +390,8 @@ Result<formats::EventTimes> Run::event_times() const {
       if (has_end) own.emplace_back(begin + static_cast<std::uint64_t>(duration), is_call);
       return {};
     };
-    return for_each_time(files_[f], add);
+    TRY(for_each_time(files_[f], add));
+    return {};
   };
   TRY(parallel_for(threads_, ranks_.size(), [&](std::size_t r) -> Result<void> {
     for (std::size_t f = 0; f < files_.size(); ++f) {
