@@ -113,15 +113,15 @@ Run::Run(std::vector<SourceFile> sources, Spans& spans, unsigned threads, const 
   if (known == nullptr) {
     // A span across a fold ends before it begins, and is ignored: with a map for each of its ends
     // it would be none of those in the copy.
-    std::erase_if(edges.folds, [&](const Fold& fold) {
+    std::erase_if(edges.rejected.folds, [&](const Fold& fold) {
       return std::ranges::any_of(spans.untimed, [&](const Untimed& one) {
         return one.is_backwards &&
                known_.identity.host_of(one.clock, static_cast<std::uint64_t>(one.value)) ==
                    fold.host;
       });
     });
-    if (!edges.folds.empty()) {
-      divide(known_.identity, spans, edges.folds);
+    if (!edges.rejected.folds.empty()) {
+      divide(known_.identity, spans, edges.rejected.folds);
       edges = edges_of(spans, family, known_.identity);
     }
     for (const Span& span : spans.all) known_.hosts.push_back(span.host);
@@ -137,8 +137,9 @@ Run::Run(std::vector<SourceFile> sources, Spans& spans, unsigned threads, const 
   }
   set_aside.insert(set_aside.end(), known_.identity.set_aside.begin(),
                    known_.identity.set_aside.end());
-  for (const DoubtfulPair& pair : edges.doubtful) set_aside.push_back(doubtful_of(pair, clocks));
-  for (const ClockShownTwice& one : edges.shown_twice) {
+  for (const DoubtfulPair& pair : edges.rejected.doubtful)
+    set_aside.push_back(doubtful_of(pair, clocks));
+  for (const ClockShownTwice& one : edges.rejected.clocks_shown_twice) {
     set_aside.push_back(shown_twice_of(one, clocks));
   }
   for (const SetAside& one : set_aside) {
@@ -161,7 +162,7 @@ Run::Run(std::vector<SourceFile> sources, Spans& spans, unsigned threads, const 
   coverage.lost = edges.without_parent;
   name_worst_edges(spans);
   warn_of_duplicates(spans, family);
-  warn_of_dropped_ends(edges.dropped);
+  warn_of_dropped_ends(edges.rejected.operations);
   warn_of_immovable_times(spans);
   name_contents();
 }
