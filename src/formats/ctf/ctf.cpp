@@ -313,10 +313,10 @@ void Run::add_messages(std::vector<MessageEnd> ends) {
   }
   calls = ends.size();
   coverage = messages.coverage;
-  unmatched = nonzero({{"receives_without_send", static_cast<std::int64_t>(coverage.lost)},
+  unmatched = nonzero({{"receives_without_send", coverage.lost},
                        {"sends_without_receive", messages.without_receive}});
-  skipped = nonzero({{"messages_seen_twice", static_cast<std::int64_t>(coverage.ambiguous)},
-                     {"messages_in_a_host", messages.inside}});
+  skipped = nonzero(
+      {{"messages_seen_twice", coverage.ambiguous}, {"messages_in_a_host", messages.inside}});
   if (!list.cause_clock.empty()) return;
   warnings.push_back(
       messages.inside > 0

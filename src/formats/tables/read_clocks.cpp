@@ -19,9 +19,6 @@
 namespace entrain::tables {
 namespace {
 
-using tables::Problem;
-using tables::Row;
-
 class ClockTables {
  public:
   ClockTables(std::uint64_t resolution_hz, Unit unit, bool may_differ)
@@ -29,8 +26,8 @@ class ClockTables {
     clocks_.resolution_hz = resolution_hz;
   }
 
-  Result<void> read(const tables::Source& source) {
-    TRY_ASSIGN(tables::Reader reader, tables::Reader::open(source, k_clock_columns));
+  Result<void> read(const Source& source) {
+    TRY_ASSIGN(Reader reader, Reader::open(source, k_clock_columns));
     if (!reader.has(k_clock)) return reader.problem(1, {k_clock, "the column is missing"});
     for (;;) {
       TRY_ASSIGN(const std::size_t pieces, reader.next(1));
@@ -278,10 +275,10 @@ Result<void> check_names(const Clocks& clocks) {
   return {};
 }
 
-Result<Clocks> read_clocks(std::span<const tables::Source> sources, std::uint64_t resolution_hz,
-                           Unit unit, std::vector<std::uint64_t>* clock_hz) {
+Result<Clocks> read_clocks(std::span<const Source> sources, std::uint64_t resolution_hz, Unit unit,
+                           std::vector<std::uint64_t>* clock_hz) {
   ClockTables tables(resolution_hz, unit, clock_hz != nullptr);
-  for (const tables::Source& source : sources) TRY(tables.read(source));
+  for (const Source& source : sources) TRY(tables.read(source));
   return tables.finish(clock_hz);
 }
 
