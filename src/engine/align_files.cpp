@@ -77,8 +77,8 @@ std::vector<fs::path> clock_files(const AlignFiles& files) {
 namespace {
 
 Result<void> check_output(const fs::path& output, const OutputRule& rule) {
-  return tables::is_table_name(output) ? OutputFile::check(output, rule)
-                                       : OutputFolder::check(output, rule);
+  return formats::is_table_name(output) ? OutputFile::check(output, rule)
+                                        : OutputFolder::check(output, rule);
 }
 
 std::string maps_of(const engine::AlignedTables& aligned) {
@@ -170,7 +170,7 @@ Result<AlignReport> engine::align(const AlignFiles& files, const AlignOptions& o
   }
   if (files.output.empty() || result.report.contradicts_itself) return std::move(result.report);
   result.report.output = files.output.string();
-  if (tables::is_table_name(files.output)) {
+  if (formats::is_table_name(files.output)) {
     TRY(write_table(files, aligned, rule));
     return std::move(result.report);
   }

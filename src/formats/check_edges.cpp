@@ -7,9 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include <fmt/core.h>
-
 #include "base/executor.hpp"
+#include "base/fail.hpp"
 #include "base/ids.hpp"
 #include "base/try.hpp"
 #include "trace/definitions.hpp"
@@ -21,25 +20,21 @@ constexpr std::uint64_t k_stamps = (std::uint64_t{1} << 62) + 1;  ///< stamps ar
 constexpr std::int64_t k_largest_offset = std::int64_t{1} << 61;
 constexpr std::size_t k_slice = std::size_t{1} << 20;
 
-tl::unexpected<Error> bad(std::string sentence) {
-  return fail(ErrorKind::usage, std::move(sentence));
-}
-
 template <class T>
 Result<void> check_length(std::span<const T> array, const char* name, std::size_t count) {
   if (array.size() == count) return {};
-  return bad(fmt::format("{} has {} elements, but cause_clock has {}; give one for each edge", name,
-                         array.size(), count));
+  return usage_error("{} has {} elements, but cause_clock has {}; give one for each edge", name,
+                     array.size(), count);
 }
 
 Result<void> check_clock(const Clock& clock) {
   if (clock.events && clock.events->last < clock.events->first) {
-    return bad(fmt::format("the last event of clock \"{}\" is before its first", clock.name));
+    return usage_error("the last event of clock \"{}\" is before its first", clock.name);
   }
   for (std::size_t i = 0; i < clock.sessions.size(); ++i) {
     const ClockSession& session = clock.sessions[i];
     const auto bad_session = [&](std::string_view why) {
-      return bad(fmt::format("session {} of clock \"{}\" {}", i, clock.name, why));
+      return usage_error("session {} of clock \"{}\" {}", i, clock.name, why);
     };
     if (!std::isfinite(session.half_width) || session.half_width < 0) {
       return bad_session("has a half-width that is negative or no number");
@@ -55,12 +50,14 @@ Result<void> check_clock(const Clock& clock) {
 }
 
 Result<void> check_clocks(const Clocks& clocks) {
-  if (clocks.resolution_hz == 0) return bad("the resolution of the clocks is 0 ticks per second");
-  if (clocks.clocks.size() >= k_none) return bad("there are more than 4,294,967,294 clocks");
+  if (clocks.resolution_hz == 0)
+    return usage_error("the resolution of the clocks is 0 ticks per second");
+  if (clocks.clocks.size() >= k_none)
+    return usage_error("there are more than 4,294,967,294 clocks");
   std::set<std::string_view> names;
   for (const Clock& clock : clocks.clocks) {
     if (!names.insert(clock.name).second) {
-      return bad(fmt::format("two clocks have the name \"{}\"", clock.name));
+      return usage_error("two clocks have the name \"{}\"", clock.name);
     }
     TRY(check_clock(clock));
   }
@@ -70,11 +67,11 @@ Result<void> check_clocks(const Clocks& clocks) {
 Result<void> check_end(std::size_t clocks, std::uint32_t clock, std::uint64_t time,
                        const char* what, std::size_t number) {
   if (clock >= clocks) {
-    return bad(
-        fmt::format("{} {} names clock {}, but there are {} clocks", what, number, clock, clocks));
+    return usage_error("{} {} names clock {}, but there are {} clocks", what, number, clock,
+                       clocks);
   }
   if (time < k_stamps) return {};
-  return bad(fmt::format("{} {} has a negative stamp, or one above 2^62", what, number));
+  return usage_error("{} {} has a negative stamp, or one above 2^62", what, number);
 }
 
 class Checker {
@@ -99,12 +96,12 @@ class Checker {
     for (std::size_t i = begin; i < std::min(end, edges_.min_delay.size()); ++i) {
       const std::int64_t delay = edges_.min_delay[i];
       if (delay >= 0 && delay <= trace::k_largest_mu) continue;
-      return bad(fmt::format("edge {} has a min_delay of {}; give 0 to {} ticks", i, delay,
-                             trace::k_largest_mu));
+      return usage_error("edge {} has a min_delay of {}; give 0 to {} ticks", i, delay,
+                         trace::k_largest_mu);
     }
     for (std::size_t i = begin; i < std::min(end, edges_.kind.size()); ++i) {
       if (static_cast<std::size_t>(edges_.kind[i]) < k_edge_kinds) continue;
-      return bad(fmt::format("edge {} is of a kind that there is not", i));
+      return usage_error("edge {} is of a kind that there is not", i);
     }
     return {};
   }
@@ -114,10 +111,10 @@ class Checker {
     const std::uint64_t all = edges_.members.size();
     const std::uint64_t count = std::uint64_t{instance.begins} + instance.ends;
     if (instance.first > all || count > all - instance.first) {
-      return bad(fmt::format("instance {} has members beyond the last one", i));
+      return usage_error("instance {} has members beyond the last one", i);
     }
     if (static_cast<std::size_t>(instance.kind) >= k_edge_kinds) {
-      return bad(fmt::format("instance {} is of a kind that there is not", i));
+      return usage_error("instance {} is of a kind that there is not", i);
     }
     const auto members = edges_.members.subspan(instance.first, count);
     for (const InstanceMember& member : members) {
@@ -135,13 +132,13 @@ class Checker {
     std::sort(seen.begin(), seen.end());
     const auto twice = std::adjacent_find(seen.begin(), seen.end());
     if (twice != seen.end()) {
-      return bad(fmt::format("clock {} has two {} in instance {}", *twice, what, i));
+      return usage_error("clock {} has two {} in instance {}", *twice, what, i);
     }
     const auto by_rank = [](const InstanceMember& a, const InstanceMember& b) {
       return a.rank < b.rank;
     };
     if (kind == EdgeKind::scan && !std::is_sorted(members.begin(), members.end(), by_rank)) {
-      return bad(fmt::format("the {} of instance {}, a scan, are not in order of rank", what, i));
+      return usage_error("the {} of instance {}, a scan, are not in order of rank", what, i);
     }
     return {};
   }

@@ -10,6 +10,7 @@
 
 #include "base/cancel.hpp"
 #include "base/executor.hpp"
+#include "base/fail.hpp"
 #include "base/flat_map.hpp"
 #include "base/try.hpp"
 #include "match/parts.hpp"
@@ -128,8 +129,7 @@ class GraphBuilder {
         if (more == 0 || delays_.find(static_cast<std::uint64_t>(more)) != nullptr) continue;
         if (extra.empty()) extra.push_back(0);
         if (extra.size() > std::numeric_limits<std::uint16_t>::max()) {
-          return fail(
-              ErrorKind::input,
+          return input_error(
               "the edges have more than 65,535 different delays min_delay; round them down");
         }
         delays_.insert(static_cast<std::uint64_t>(more), static_cast<std::uint16_t>(extra.size()));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/given_source.hpp"
 
+#include "base/fail.hpp"
+
 namespace entrain::formats {
 
 namespace {
@@ -16,7 +18,7 @@ ClockKind kind_of(const Clocks& clocks) {
 }
 
 tl::unexpected<Error> no_files() {
-  return fail(ErrorKind::usage, "a table of edges has no events; align maps tables of times");
+  return usage_error("a table of edges has no events; align maps tables of times");
 }
 
 }  // namespace

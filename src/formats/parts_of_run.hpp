@@ -71,10 +71,7 @@ Result<std::vector<File>> chosen_parts(std::span<const File> known,
   return chosen;
 }
 
-/// The text of the clocks of a run that was summarised: all maps, and what writing its files needs.
-std::string clocks_text(const Recording& recording, std::span<const ClockMap> maps);
-
-/// Maps of all clocks, with their names, as they stand in that text.
+/// Maps of all clocks, with their names, as they stand in the text of the clocks of a run.
 using NamedKnots = std::vector<std::pair<std::string, std::vector<ClockKnot>>>;
 template <class Fields>
 void visit_maps(Fields& fields, NamedKnots& maps) {

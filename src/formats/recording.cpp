@@ -12,9 +12,11 @@
 #include <fmt/ranges.h>
 
 #include "base/disjoint_sets.hpp"
+#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "formats/given_trace.hpp"
 #include "formats/json/document.hpp"
+#include "formats/parts/part_file.hpp"
 #include "formats/parts_of_run.hpp"
 #include "formats/perfetto/packets.hpp"
 #include "formats/rows.hpp"
@@ -100,6 +102,21 @@ class StagedFile : public Staged {
   std::vector<ClockMap> maps_;
 };
 
+/// The text of the clocks of a run that was summarised: all maps, and what writing its files needs.
+std::string clocks_text(const Recording& recording, std::span<const ClockMap> maps) {
+  NamedKnots all;
+  for (std::size_t c = 0; c < maps.size(); ++c) {
+    const std::span<const ClockKnot> knots = maps[c].knots();
+    all.emplace_back(recording.clocks.clocks[c].name,
+                     std::vector<ClockKnot>(knots.begin(), knots.end()));
+  }
+  parts::FieldWriter fields;
+  fields(recording.holds);
+  visit_maps(fields, all);
+  recording.pack_fitted(fields);
+  return parts::file_text(parts::Kind::clocks, fields.take());
+}
+
 /// The clocks of a run that was summarised.
 class StagedClocks : public Staged {
  public:
@@ -152,9 +169,8 @@ Result<void> check_encoding(std::string_view format, const fs::path& input,
       plain(input).extension() == plain(output).extension()) {
     return {};
   }
-  return fail(ErrorKind::usage,
-              fmt::format("the new file is {}, as the input is: let its name end in {}, not {}",
-                          known->name, known->ending, plain(output).extension().string()));
+  return usage_error("the new file is {}, as the input is: let its name end in {}, not {}",
+                     known->name, known->ending, plain(output).extension().string());
 }
 
 /// Refuses a name that tells of another packing than the file has, which its copy keeps.
@@ -163,8 +179,8 @@ Result<void> check_packing(const fs::path& input, const fs::path& output) {
   const std::string name = output.filename().string();
   const std::string wanted = json::packed_name(name, packing);
   if (name == wanted) return {};
-  return fail(ErrorKind::usage, fmt::format("the new file is packed as the input is: name it {}",
-                                            (output.parent_path() / wanted).string()));
+  return usage_error("the new file is packed as the input is: name it {}",
+                     (output.parent_path() / wanted).string());
 }
 
 class RecordedEvents : public TimedEvents {
@@ -258,8 +274,7 @@ void warn_of_untied_clocks(Recording& recording) {
 Result<void> Recording::check_options(const CheckOptions& options) const {
   if (options.clock_domain != ClockDomain::automatic &&
       options.clock_domain != ClockDomain::location) {
-    return fail(
-        ErrorKind::usage,
+    return usage_error(
         "--clock-domain of such a trace is auto or location: its files say which clock stamped "
         "what");
   }
@@ -270,23 +285,21 @@ Result<void> Recording::check_options(const CheckOptions& options) const {
 Result<void> Recording::check_writable(WriteMode mode, bool mark_offsets) const {
   if (!unwritable.empty()) return fail(ErrorKind::usage, unwritable);
   if (mode == WriteMode::overlay && !has_overlay) {
-    return fail(ErrorKind::usage,
-                "--mode overlay needs an OTF2 archive, a training run or CTF traces");
+    return usage_error("--mode overlay needs an OTF2 archive, a training run or CTF traces");
   }
   if (mark_offsets && !has_marks) {
-    return fail(ErrorKind::usage, "--mark-offsets needs spans of services, in JSON or as Protobuf");
+    return usage_error("--mark-offsets needs spans of services, in JSON or as Protobuf");
   }
   if (mode == WriteMode::overlay && mark_offsets) {
-    return fail(ErrorKind::usage,
-                "--mark-offsets needs --mode rewrite: an overlay leaves files as they are");
+    return usage_error("--mark-offsets needs --mode rewrite: an overlay leaves files as they are");
   }
   std::map<fs::path, const fs::path*> names;
   for (const fs::path& file : files) {
     const auto [other, is_new] = names.emplace(file.filename(), &file);
     if (is_new) continue;
-    return fail(ErrorKind::input, fmt::format("{} and {} have one name, so that their copies "
-                                              "cannot stand in one folder; rename one",
-                                              other->second->string(), file.string()));
+    return input_error(
+        "{} and {} have one name, so that their copies cannot stand in one folder; rename one",
+        other->second->string(), file.string());
   }
   return {};
 }
@@ -339,31 +352,23 @@ Result<ArchiveInfo> Recording::describe(unsigned, Progress*) const {
 }
 
 tl::unexpected<Error> has_changed(const fs::path& file, bool was_summarised) {
-  return fail(ErrorKind::input,
-              fmt::format("{} has changed {}", file.string(),
-                          was_summarised ? "since it was summarised: summarise it, and fit the "
-                                           "clocks of all parts again"
-                                         : "while it was read"));
+  return input_error(
+      "{} has changed {}", file.string(),
+      was_summarised
+          ? "since it was summarised: summarise it, and fit the clocks of all parts again"
+          : "while it was read");
 }
 
 tl::unexpected<Error> unknown_part(const fs::path& file) {
-  return fail(ErrorKind::input,
-              fmt::format("the clocks were fitted without {}: summarise it, and fit the clocks of "
-                          "all parts again",
-                          file.string()));
+  return input_error(
+      "the clocks were fitted without {}: summarise it, and fit the clocks of all parts again",
+      file.string());
 }
 
-bool is_table_name(const fs::path& file) {
-  const std::string name = file.filename().string();
-  return json::has_ending(json::without_packing(name), ".csv");
-}
+bool is_table_name(const fs::path& file) { return json::is_named(file, {".csv"}); }
 
 bool is_message_name(const fs::path& file) {
-  const std::string name = file.filename().string();
-  constexpr std::array<std::string_view, 3> k_endings{".pb", ".binpb", ".otlp"};
-  return std::ranges::any_of(k_endings, [&](std::string_view one) {
-    return json::has_ending(json::without_packing(name), one);
-  });
+  return json::is_named(file, {".pb", ".binpb", ".otlp"});
 }
 
 bool is_file_name(const fs::path& output) {
@@ -377,8 +382,7 @@ Result<std::unique_ptr<Staged>> Recording::stage_file(const WritePlan& plan,
   TRY_ASSIGN(OutputFile file, OutputFile::create(output, plan.rule));
   std::error_code error;
   if (!fs::create_directory(file.workshop(), error)) {
-    return fail(ErrorKind::output,
-                fmt::format("cannot write {}: its folder takes no new file", output.string()));
+    return output_error("cannot write {}: its folder takes no new file", output.string());
   }
   TRY(plan.mark_offsets ? write_marked(file.workshop(), plan.maps)
                         : write(file.workshop(), plan.maps));
@@ -404,8 +408,8 @@ Result<std::unique_ptr<Staged>> Recording::stage(const WritePlan& plan,
 
 Result<std::unique_ptr<TimedEvents>> Recording::timed_events(bool raw, unsigned, Progress*) const {
   if (raw) {
-    return fail(ErrorKind::usage,
-                "--raw needs OTF2 archives; times of other traces are always taken as stored");
+    return usage_error(
+        "--raw needs OTF2 archives; times of other traces are always taken as stored");
   }
   TRY_ASSIGN(EventTimes times, event_times());
   return std::make_unique<RecordedEvents>(*this, std::move(times));
@@ -436,9 +440,10 @@ void Recording::warn_of_cut(const std::filesystem::path& file) {
                                  file.filename().string()));
 }
 
-void Recording::finish(double seconds, std::span<const std::string> more_notes) {
+void Recording::finish(std::chrono::steady_clock::time_point begin,
+                       std::span<const std::string> more_notes) {
+  read_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   trace::MemoryLimit::set_aside_what_is_read();
-  read_s = seconds;
   notes.insert(notes.end(), more_notes.begin(), more_notes.end());
   warn_of_untied_clocks(*this);
 }

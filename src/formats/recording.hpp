@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -129,9 +130,9 @@ class Recording : public Source {
   /// Names pairs that were dropped, as the records contradict them: a fault of the tool. `what`:
   /// the records, plural. Does nothing if there are none.
   void set_refuted_aside(std::uint64_t dropped, std::uint64_t total, std::string_view what);
-  /// Notes how long reading took, adds notes, and warns of clocks that no edges connect to most
-  /// others. Called once, when all is read.
-  void finish(double seconds, std::span<const std::string> more_notes);
+  /// Notes how long reading took since it began, adds notes, and warns of clocks that no edges
+  /// connect to most others. Called once, when all is read.
+  void finish(std::chrono::steady_clock::time_point begin, std::span<const std::string> more_notes);
   /// Adds a warning of a file that ends inside a record.
   void warn_of_cut(const std::filesystem::path& file);
   [[nodiscard]] const std::string& path() const final { return clocks.name; }

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "base/counters.hpp"
+#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/file_stamp.hpp"
 #include "base/link.hpp"
@@ -60,8 +61,7 @@ Result<InputFiles> files_below(std::span<const fs::path> roots) {
       files.emplace(std::pair(r, it->path().lexically_relative(roots[r])), stamp_of(it->path()));
     }
     if (error) {
-      return fail(ErrorKind::input,
-                  fmt::format("cannot read {}: {}", roots[r].string(), error.message()));
+      return input_error("cannot read {}: {}", roots[r].string(), error.message());
     }
   }
   return files;
@@ -74,8 +74,7 @@ Result<std::vector<fs::path>> real_paths(std::span<const fs::path> roots) {
     std::error_code error;
     paths.push_back(fs::canonical(root, error));
     if (error) {
-      return fail(ErrorKind::input,
-                  fmt::format("cannot read {}: {}", root.string(), error.message()));
+      return input_error("cannot read {}: {}", root.string(), error.message());
     }
   }
   std::vector<fs::path> sorted = paths;  // a folder is followed by those inside
@@ -84,10 +83,9 @@ Result<std::vector<fs::path>> real_paths(std::span<const fs::path> roots) {
     return std::ranges::mismatch(outer, inner).in1 == outer.end();
   });
   if (inside == sorted.end()) return paths;
-  return fail(ErrorKind::usage,
-              fmt::format("{} and {} hold the same traces, which would count twice; name one of "
-                          "the folders",
-                          inside->string(), std::next(inside)->string()));
+  return usage_error(
+      "{} and {} hold the same traces, which would count twice; name one of the folders",
+      inside->string(), std::next(inside)->string());
 }
 
 class Run : public formats::Recording {
@@ -138,10 +136,9 @@ class Run : public formats::Recording {
         std::ranges::equal(written->list.cause_clock, list.cause_clock)) {
       return written;
     }
-    return fail(
-        ErrorKind::output,
-        "the corrected traces do not hold the messages of the original; they were not kept; "
-        "write to another disk");
+    return output_error(
+        "the corrected traces do not hold the messages of the original; they were not kept; write "
+        "to another disk");
   }
   [[nodiscard]] formats::ConstantShifts whole_shifts(WriteMode mode, const trace::Trace& trace,
                                                      std::span<const ClockMap> maps) const override;
@@ -240,11 +237,10 @@ Result<void> Run::read_traces() {
     discarded += one.facts.discarded;
   }
   if (events == 0) {
-    return fail(
-        ErrorKind::input,
-        fmt::format("{} holds no event with a time: its traces are empty, their streams have "
-                    "no clock, or times are before the origin or after 2^62 ns",
-                    roots_.front().string()));
+    return input_error(
+        "{} holds no event with a time: its traces are empty, their streams have no clock, or "
+        "times are before the origin or after 2^62 ns",
+        roots_.front().string());
   }
   add_messages(std::move(ends));
   const auto warn = [&](std::uint64_t count, const char* what) {
@@ -317,10 +313,10 @@ void Run::add_messages(std::vector<MessageEnd> ends) {
   }
   calls = ends.size();
   coverage = messages.coverage;
-  unmatched = nonzero({{"receives_without_send", static_cast<std::int64_t>(coverage.lost)},
+  unmatched = nonzero({{"receives_without_send", coverage.lost},
                        {"sends_without_receive", messages.without_receive}});
-  skipped = nonzero({{"messages_seen_twice", static_cast<std::int64_t>(coverage.ambiguous)},
-                     {"messages_in_a_host", messages.inside}});
+  skipped = nonzero(
+      {{"messages_seen_twice", coverage.ambiguous}, {"messages_in_a_host", messages.inside}});
   if (!list.cause_clock.empty()) return;
   warnings.push_back(
       messages.inside > 0
@@ -374,8 +370,7 @@ Result<void> Run::write_files(const fs::path& folder, std::span<const ClockMap> 
     std::error_code error;
     fs::create_directories(to.parent_path(), error);
     if (error) {
-      return fail(ErrorKind::output,
-                  fmt::format("cannot create {}: {}", to.parent_path().string(), error.message()));
+      return output_error("cannot create {}: {}", to.parent_path().string(), error.message());
     }
     const auto found = trace_at.find({root, path.parent_path()});
     if (found != trace_at.end() && path.filename() == k_metadata_name) {
@@ -400,10 +395,9 @@ Result<void> Run::write_metadata(const fs::path& from, const fs::path& to, const
     return retimed(clock, line_of(maps[c], span_of(c)), span_of(c));
   }));
   if (moved.empty()) return {};
-  return fail(ErrorKind::input,
-              fmt::format("{} does not name the clock of its time stamps, so that it cannot get "
-                          "another offset",
-                          from.string()));
+  return input_error(
+      "{} does not name the clock of its time stamps, so that it cannot get another offset",
+      from.string());
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/trimmed.hpp"
 #include "base/try.hpp"
@@ -212,8 +213,7 @@ std::optional<std::string> with_clocks(
 Result<void> check_metadata(const fs::path& file) {
   TRY_ASSIGN(const std::string bytes, text_of(file));
   if (bytes.starts_with('/') || Packets::read(bytes)) return {};
-  return fail(ErrorKind::input,
-              fmt::format("{} ends inside a packet, or holds something else", file.string()));
+  return input_error("{} ends inside a packet, or holds something else", file.string());
 }
 
 Result<void> copy_metadata(const fs::path& from, const fs::path& to,
@@ -228,10 +228,9 @@ Result<void> copy_metadata(const fs::path& from, const fs::path& to,
     result = bytes;
   }
   if (!result) {
-    return fail(ErrorKind::input,
-                fmt::format("{}: its clocks are not written as CTF 1.8 has them, so that none can "
-                            "get another offset",
-                            from.string()));
+    return input_error(
+        "{}: its clocks are not written as CTF 1.8 has them, so that none can get another offset",
+        from.string());
   }
   const auto* const begin = reinterpret_cast<const std::uint8_t*>(result->data());
   return write_file(to, std::span(begin, result->size()));

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "formats/ctf/wire.hpp"
 
@@ -58,11 +59,10 @@ Result<TraceFacts> read_trace(const std::filesystem::path& folder, std::span<con
           k_most_memory, [&](const SendRecord& send) { decode(folder, rules, all, send); }, take));
   if (facts) return *std::move(facts);
   if (signal == SIGINT || signal == SIGTERM) return fail(ErrorKind::interrupted, "interrupted");
-  return fail(
-      ErrorKind::input,
-      fmt::format("libbabeltrace2 broke down while it read the CTF trace {}{}: the trace is "
-                  "damaged, or needs more than 4 GiB of memory",
-                  folder.string(), signal == 0 ? "" : fmt::format(" ({})", ::strsignal(signal))));
+  return input_error(
+      "libbabeltrace2 broke down while it read the CTF trace {}{}: the trace is damaged, or needs "
+      "more than 4 GiB of memory",
+      folder.string(), signal == 0 ? "" : fmt::format(" ({})", ::strsignal(signal)));
 }
 
 }  // namespace entrain::ctf

@@ -3,11 +3,8 @@
 
 #include <algorithm>
 #include <string_view>
-#include <utility>
 
-#include <fmt/format.h>
-
-#include "base/try.hpp"
+#include "base/fail.hpp"
 
 namespace entrain::ctf {
 
@@ -84,16 +81,16 @@ Result<Rule> parse_rule(const std::string& text) {
     rule.receive = end_of(std::string_view(text).substr(comma + k_receive.size()));
   }
   if (!is_complete(rule.send) || !is_complete(rule.receive)) {
-    return fail(ErrorKind::usage,
-                fmt::format("--match {}: a rule is send=NAME:FIELDS,receive=NAME:FIELDS, such as "
-                            "send=app:request:id,receive=app:serve:id",
-                            text));
+    return usage_error(
+        "--match {}: a rule is send=NAME:FIELDS,receive=NAME:FIELDS, such as "
+        "send=app:request:id,receive=app:serve:id",
+        text);
   }
   if (rule.send.key.size() != rule.receive.key.size()) {
-    return fail(ErrorKind::usage,
-                fmt::format("--match {}: {} fields of the send and {} of the receive; give as many "
-                            "of both, in one order",
-                            text, rule.send.key.size(), rule.receive.key.size()));
+    return usage_error(
+        "--match {}: {} fields of the send and {} of the receive; give as many of both, in one "
+        "order",
+        text, rule.send.key.size(), rule.receive.key.size());
   }
   return rule;
 }

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
-#include <string>
 
 #include <entrain/error.hpp>
 
@@ -20,46 +19,30 @@ enum class Record : std::uint8_t { failed, event, facts };  ///< an Error, Event
 
 template <class Fields>
 void visit(Fields& fields, Error& error) {
-  fields(error.kind);
-  fields(error.message);
+  fields(error.kind, error.message);
 }
 
 template <class Fields>
 void visit(Fields& fields, Event& event) {
-  fields(event.clock);
-  fields(event.time);
+  fields(event.clock, event.time);
   parts::list(fields, event.ends, [](Fields& inner, MessageEnd& end) {
     inner.hash(end.key.first);
     inner.hash(end.key.second);
-    inner(end.rule);
-    inner(end.is_send);
+    inner(end.rule, end.is_send);
     inner.hash(end.place);
-    inner(end.clock);
-    inner(end.time);
+    inner(end.clock, end.time);
   });
   fields.hash(event.contents);
-  fields(event.name);
-  fields(event.stream);
+  fields(event.name, event.stream);
 }
 
 template <class Fields>
 void visit(Fields& fields, TraceFacts& facts) {
   fields(facts.hostname);
-  parts::list(fields, facts.clocks, [](Fields& inner, ClockClass& clock) {
-    inner(clock.name);
-    inner(clock.uuid);
-    inner(clock.frequency);
-    inner(clock.offset_s);
-    inner(clock.offset);
-  });
-  parts::list(fields, facts.spans, [](Fields& inner, StampRange& span) {
-    inner(span.first);
-    inner(span.last);
-  });
-  fields(facts.events);
-  fields(facts.without_clock);
-  fields(facts.out_of_range);
-  fields(facts.discarded);
+  parts::list(fields, facts.clocks, &ClockClass::name, &ClockClass::uuid, &ClockClass::frequency,
+              &ClockClass::offset_s, &ClockClass::offset);
+  parts::list(fields, facts.spans, &StampRange::first, &StampRange::last);
+  fields(facts.events, facts.without_clock, facts.out_of_range, facts.discarded);
 }
 
 template <class Value>

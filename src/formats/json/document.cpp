@@ -17,9 +17,7 @@ constexpr std::size_t k_room = 64;  // padding after the text, for parsers
 }  // namespace
 
 bool is_document_name(const std::filesystem::path& path) {
-  const std::string name = path.filename().string();
-  const std::string_view plain = without_packing(name);
-  return has_ending(plain, ".json") || has_ending(plain, ".jsonl") || has_ending(plain, ".ndjson");
+  return is_named(path, {".json", ".jsonl", ".ndjson"});
 }
 
 Result<void> check_utf8(std::string_view text, const std::filesystem::path& path) {
@@ -61,19 +59,6 @@ Result<std::string> beginning(const std::filesystem::path& path) {
   // Damage: the text ends where the zeros begin, as nothing more could be unpacked.
   text.resize(size ? *size : std::min(text.find('\0'), text.size()));
   return text;
-}
-
-std::string patch(std::string_view text, const std::vector<Replacement>& replacements) {
-  std::string result;
-  result.reserve(text.size() + replacements.size() * 4);
-  std::size_t done = 0;
-  for (const Replacement& one : replacements) {
-    result += text.substr(done, one.at - done);
-    result += one.with;
-    done = one.at + one.size;
-  }
-  result += text.substr(done);
-  return result;
 }
 
 Result<void> save(const std::filesystem::path& path, std::string_view text, Packing packing) {

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <entrain/error.hpp>
 
@@ -39,15 +38,6 @@ inline constexpr std::size_t k_beginning = std::size_t{1} << 16;
 /// The first 64 KiB of the text of a file, plain or packed; less where it is shorter or damaged,
 /// and empty where it is no regular file. Errors: ErrorKind::input where the system cannot read it.
 Result<std::string> beginning(const std::filesystem::path& path);
-
-/// Replacement of a piece of a text.
-struct Replacement {
-  std::size_t at = 0, size = 0;  ///< bytes
-  std::string with;
-};
-
-/// The text with its pieces replaced. Replacements are sorted by `at` and do not overlap.
-std::string patch(std::string_view text, const std::vector<Replacement>& replacements);
 
 /// Creates a file of this text; the same text gives the same bytes. Errors: ErrorKind::output.
 Result<void> save(const std::filesystem::path& path, std::string_view text, Packing packing);

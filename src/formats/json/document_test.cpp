@@ -192,11 +192,6 @@ TEST(Document, bytes_that_are_no_utf8_are_refused) {
   EXPECT_FALSE(load(folder.path() / "a.json"));
 }
 
-TEST(Document, patch_replaces_pieces_and_nothing_else) {
-  EXPECT_EQ(patch("ts: 12, dur: 3!", {{4, 2, "123.5"}, {13, 1, ""}}), "ts: 123.5, dur: !");
-  EXPECT_EQ(patch("same", {}), "same");
-}
-
 TEST(Scanner, walks_over_members_with_their_places) {
   Scanner scanner(R"( {"a": [1, {"}": "\"]"}], "b" : -1.5 , "c":{}} )");
   std::string_view key, value;

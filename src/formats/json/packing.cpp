@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <new>
 
+#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "formats/json/memory.hpp"
@@ -172,6 +173,13 @@ std::string_view without_packing(std::string_view name) {
   return name;
 }
 
+bool is_named(const std::filesystem::path& file, std::initializer_list<std::string_view> endings) {
+  const std::string name = file.filename().string();
+  return std::ranges::any_of(endings, [plain = without_packing(name)](std::string_view ending) {
+    return has_ending(plain, ending);
+  });
+}
+
 std::unique_ptr<Unpacker> Unpacker::make(Packing packing) {
   if (packing == Packing::gzip) return std::make_unique<GzipUnpacker>(k_gzip);
   if (packing == Packing::deflate) return std::make_unique<GzipUnpacker>(k_either);
@@ -218,7 +226,7 @@ Result<std::string> pack(Packing packing, std::string_view text) {
     std::span<std::uint8_t> to(reinterpret_cast<std::uint8_t*>(stream.data()) + before, room);
     state = packer->pack(text, true, to);
     stream.resize(stream.size() - to.size());
-    if (state == Packer::State::failed) return fail(ErrorKind::output, "packets cannot be packed");
+    if (state == Packer::State::failed) return output_error("packets cannot be packed");
   }
   return stream;
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
@@ -34,6 +35,9 @@ std::string packed_name(std::string_view name, Packing packing);
 
 /// The name without the ending that tells of packing, .gz or .zst.
 std::string_view without_packing(std::string_view name);
+
+/// True if the name of a file, plain or packed, has one of these endings.
+bool is_named(const std::filesystem::path& file, std::initializer_list<std::string_view> endings);
 
 /// Unpacks one stream after the other. Throws std::bad_alloc.
 class Unpacker {

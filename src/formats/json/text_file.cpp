@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/core.h>
-
+#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "formats/json/packing.hpp"
@@ -26,8 +25,7 @@ std::uint64_t most_unpacked(std::uint64_t size) {
 }
 
 tl::unexpected<Error> no_utf8(const std::filesystem::path& path) {
-  return fail(ErrorKind::input,
-              fmt::format("{} is no UTF-8, as JSON must be; write it again", path.string()));
+  return input_error("{} is no UTF-8, as JSON must be; write it again", path.string());
 }
 
 bool is_utf16(std::string_view text) {
@@ -41,9 +39,7 @@ bool is_utf16(std::string_view text) {
 }
 
 tl::unexpected<Error> no_utf16(const std::filesystem::path& path) {
-  return fail(
-      ErrorKind::input,
-      fmt::format("{} is UTF-16; write it as UTF-8 (iconv -f UTF-16 -t UTF-8)", path.string()));
+  return input_error("{} is UTF-16; write it as UTF-8 (iconv -f UTF-16 -t UTF-8)", path.string());
 }
 
 std::string_view whole_characters(std::string_view text) {
@@ -76,10 +72,8 @@ Result<void> TextReader::begin() {
 tl::unexpected<Error> TextReader::damage() {
   is_damaged_ = true;
   const char* const other = packing_ == Packing::zstd ? ", or one with a window above 128 MiB" : "";
-  return fail(ErrorKind::input,
-              fmt::format("{} holds a damaged {} stream{}; unpack it with {} to see how much is "
-                          "left",
-                          file_.path().string(), unpacker_->name(), other, unpacker_->name()));
+  return input_error("{} holds a damaged {} stream{}; unpack it with {} to see how much is left",
+                     file_.path().string(), unpacker_->name(), other, unpacker_->name());
 }
 
 /// Reads the next piece of the file if the last one is used up; false at the end.
@@ -129,17 +123,17 @@ Result<std::size_t> TextReader::unpack(std::span<char> buffer) {
 
 tl::unexpected<Error> TextReader::too_large() const {
   const std::uint64_t packed_bytes = file_.size_when_opened();
-  return fail(ErrorKind::input,
-              fmt::format("{} has {} bytes and holds more than {} when unpacked, which is the "
-                          "limit; if you trust it, allow more with --max-unpacked, or unpack it",
-                          file_.path().string(), packed_bytes, most_));
+  return input_error(
+      "{} has {} bytes and holds more than {} when unpacked, which is the limit; if you trust it, "
+      "allow more with --max-unpacked, or unpack it",
+      file_.path().string(), packed_bytes, most_);
 }
 
 tl::unexpected<Error> TextReader::cut_at_once() const {
-  return fail(ErrorKind::input,
-              fmt::format("{} is cut off after {} bytes, inside the first block of its {} stream: "
-                          "nothing of it can be unpacked",
-                          file_.path().string(), file_.size_when_opened(), unpacker_->name()));
+  return input_error(
+      "{} is cut off after {} bytes, inside the first block of its {} stream: nothing of it can be "
+      "unpacked",
+      file_.path().string(), file_.size_when_opened(), unpacker_->name());
 }
 
 Result<std::size_t> TextReader::read_plain(std::span<char> buffer) {
@@ -171,7 +165,7 @@ Result<void> TextWriter::pack(std::string_view text, bool last) {
     std::span<std::uint8_t> room(piece_);
     state = packer_->pack(text, last, room);
     if (state == Packer::State::failed) {
-      return fail(ErrorKind::output, fmt::format("{} cannot be packed", file_.path().string()));
+      return output_error("{} cannot be packed", file_.path().string());
     }
     TRY(file_.write({piece_.data(), piece_.size() - room.size()}));
   }

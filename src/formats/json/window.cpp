@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/core.h>
-
+#include "base/fail.hpp"
 #include "base/flat_map.hpp"
 #include "base/memory_room.hpp"
 #include "base/text_hash.hpp"
@@ -37,10 +36,8 @@ Result<void> Window::advance(std::size_t done) {
   const std::size_t pieces = std::max<std::size_t>(size_ / k_window_piece, 1);
   const std::size_t wanted = size_ + pieces * k_window_piece;
   if (size_ > k_most_kept) {
-    return fail(ErrorKind::input,
-                fmt::format("{}: the value at byte {} has more than {} bytes; split it, or take it "
-                            "out",
-                            path_.string(), offset_, k_most_kept));
+    return input_error("{}: the value at byte {} has more than {} bytes; split it, or take it out",
+                       path_.string(), offset_, k_most_kept);
   }
   const bool grows = bytes_.size() < wanted;
   TRY(check_memory_room(path_, grows ? wanted : 0));

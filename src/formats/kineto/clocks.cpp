@@ -3,9 +3,8 @@
 
 #include <algorithm>
 
-#include <fmt/core.h>
-
 #include "base/exact.hpp"
+#include "base/fail.hpp"
 #include "base/try.hpp"
 
 namespace entrain::kineto {
@@ -31,10 +30,8 @@ constexpr std::int64_t k_far = 86'400'000'000'000;  ///< ns: no rank records for
 Result<std::uint64_t> shown(std::int64_t time, const RankFile& file) {
   std::int64_t sum = 0;
   if (__builtin_add_overflow(time, file.facts.base, &sum) || sum < 0 || sum > k_last_time) {
-    return fail(
-        ErrorKind::input,
-        fmt::format("{}: its times are out of range: {}they must lie between 0 and 2^62 ns",
-                    file.path.string(), file.facts.base != 0 ? "with baseTimeNanoseconds " : ""));
+    return input_error("{}: its times are out of range: {}they must lie between 0 and 2^62 ns",
+                       file.path.string(), file.facts.base != 0 ? "with baseTimeNanoseconds " : "");
   }
   return static_cast<std::uint64_t>(sum);
 }

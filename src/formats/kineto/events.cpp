@@ -8,6 +8,7 @@
 
 #include <fmt/core.h>
 
+#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "formats/json/document.hpp"
 #include "formats/json/scanner.hpp"
@@ -78,10 +79,9 @@ Result<void> take_fact(std::string_view key, std::string_view value, const std::
   if (key == "baseTimeNanoseconds") {
     const auto base = parsed<std::int64_t>(value);
     if (!base || *base < 0) {
-      return fail(ErrorKind::input,
-                  fmt::format("{}: baseTimeNanoseconds is no whole number from 0 to 2^63 - 1; its "
-                              "times mean nothing",
-                              name));
+      return input_error(
+          "{}: baseTimeNanoseconds is no whole number from 0 to 2^63 - 1; its times mean nothing",
+          name);
     }
     facts.base = *base;
   }
@@ -106,20 +106,16 @@ class FileWalk {
     TRY(check_begin());
     TRY(read_all());
     if (no_event_) {
-      return fail(
-          ErrorKind::input,
-          fmt::format("{} is no Chrome trace: what stands at byte {} of its list is no event",
-                      name_, window_.offset() + scanner_.position()));
+      return input_error("{} is no Chrome trace: what stands at byte {} of its list is no event",
+                         name_, window_.offset() + scanner_.position());
     }
     if (scanner_.too_deep()) {
-      return fail(ErrorKind::input,
-                  fmt::format("{}: byte {} lies in more than {} brackets; take this value out",
-                              name_, window_.offset() + scanner_.position(), json::k_most_depth));
+      return input_error("{}: byte {} lies in more than {} brackets; take this value out", name_,
+                         window_.offset() + scanner_.position(), json::k_most_depth);
     }
     if (scanner_.failed() && !is_at_end()) {
-      return fail(ErrorKind::input, fmt::format("{}: byte {} cannot stand there in JSON; write the "
-                                                "file again",
-                                                name_, window_.offset() + scanner_.position()));
+      return input_error("{}: byte {} cannot stand there in JSON; write the file again", name_,
+                         window_.offset() + scanner_.position());
     }
     const bool ended = !scanner_.failed();
     facts_.truncated = !ended || window_.cut();
@@ -139,10 +135,10 @@ class FileWalk {
   Result<void> pass_rest(bool ended) {
     for (;;) {
       if (ended && facts_.has_events && !is_at_end()) {
-        return fail(ErrorKind::input,
-                    fmt::format("{}: its trace ends before byte {}, and something else follows; "
-                                "give every trace as a file of its own",
-                                name_, window_.offset() + scanner_.position()));
+        return input_error(
+            "{}: its trace ends before byte {}, and something else follows; give every trace as a "
+            "file of its own",
+            name_, window_.offset() + scanner_.position());
       }
       if (window_.ended()) break;
       TRY(advance(window_.text().size()));
@@ -181,11 +177,11 @@ class FileWalk {
     }
     const char first = scanner_.peek();
     if (first == '{' || first == '[') return {};
-    return fail(ErrorKind::input,
-                is_at_end() ? fmt::format("{} holds no trace: it is empty", name_)
-                            : fmt::format("{} is no Chrome trace: it is no object and no list of "
-                                          "JSON",
-                                          name_));
+    return fail(
+        ErrorKind::input,
+        is_at_end()
+            ? fmt::format("{} holds no trace: it is empty", name_)
+            : fmt::format("{} is no Chrome trace: it is no object and no list of JSON", name_));
   }
 
   Result<void> read_all() {

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "formats/json/document.hpp"
 #include "formats/kineto/events.hpp"
@@ -101,7 +102,7 @@ Result<std::unique_ptr<formats::Recording>> reopen(parts::FieldReader& fields, s
            std::ranges::all_of(file.numbers, [&](auto number) { return number < clocks; });
   };
   if (!unpack(fields, known) || !std::ranges::all_of(known, is_numbered)) {
-    return fail(ErrorKind::input, "the fitted clocks are damaged: fit them again");
+    return input_error("the fitted clocks are damaged: fit them again");
   }
   TRY_ASSIGN(std::vector<RankFile> chosen, formats::chosen_parts<RankFile>(known, files, left_out));
   auto run = std::make_unique<Run>(std::move(chosen), threads, Place::parted);

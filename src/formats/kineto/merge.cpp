@@ -94,7 +94,7 @@ Result<MergeReport> merge_files(const std::vector<RankFile>& files,
   const json::Packing packing = packing_of_name(name);
   TRY_ASSIGN(json::TextWriter writer, json::TextWriter::create(plan.file, packing));
   const TextSink sink = [&](std::string_view text) { return writer.write(text); };
-  const bool is_json = json::has_ending(json::without_packing(name), ".json");
+  const bool is_json = json::is_named(plan.file, {".json"});
   find_range(share, is_json);
   TRY(sink(is_json ? chrome_head(share) : perfetto_head(share)));
 

@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "base/fail.hpp"
 #include "base/file_mark.hpp"
 #include "base/record_sorter.hpp"
 #include "base/try.hpp"
@@ -488,9 +489,10 @@ Result<void> PerfettoRank::write(const TextSink& sink) {
   if (counts.slices != events.slices || counts.unfinished != events.unfinished ||
       counts.instants != events.instants || counts.counters != events.counters ||
       counts.arrow_ends != events.arrow_ends) {
-    return fail(ErrorKind::internal, fmt::format("{} was read and written with different numbers "
-                                                 "of events: please report this",
-                                                 unit_.name));
+    return fail(
+        ErrorKind::internal,
+        fmt::format("{} was read and written with different numbers of events: please report this",
+                    unit_.name));
   }
   return sink(out);
 }

@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "base/cancel.hpp"
+#include "base/fail.hpp"
 #include "base/flat_map.hpp"
 #include "base/try.hpp"
 #include "formats/json/strings.hpp"
@@ -66,39 +67,22 @@ std::pair<const Call*, const Call*> partners(std::span<const CallStamp> from,
 }  // namespace
 
 EventSort sort_of(const EventText& event) {
-  if (event.phase.size() != 1) return EventSort::unknown;
-  switch (event.phase.front()) {
-    case 'X':
-      return EventSort::slice;
-    case 'B':
-      return EventSort::begin;
-    case 'E':
-      return EventSort::end;
-    case 'b':
-    case 'S':
-      return EventSort::async_begin;
-    case 'e':
-    case 'F':
-      return EventSort::async_end;
-    case 'n':
-    case 'T':
-    case 'p':
-      return EventSort::async_instant;
-    case 's':
-    case 't':
-    case 'f':
-      return EventSort::arrow;
-    case 'C':
-      return EventSort::counter;
-    case 'i':
-    case 'I':
-    case 'R':
-      return EventSort::instant;
-    case 'M':
-      return EventSort::metadata;
-    default:
-      return EventSort::unknown;
+  using enum EventSort;
+  constexpr std::array<std::pair<std::string_view, EventSort>, 10> k_phases{{{"X", slice},
+                                                                             {"B", begin},
+                                                                             {"E", end},
+                                                                             {"bS", async_begin},
+                                                                             {"eF", async_end},
+                                                                             {"nTp", async_instant},
+                                                                             {"stf", arrow},
+                                                                             {"C", counter},
+                                                                             {"iIR", instant},
+                                                                             {"M", metadata}}};
+  if (event.phase.size() != 1) return unknown;
+  for (const auto& [phases, sort] : k_phases) {
+    if (phases.find(event.phase) != std::string_view::npos) return sort;
   }
+  return unknown;
 }
 
 bool is_asynchronous(EventSort sort) {
@@ -235,8 +219,7 @@ Result<void> RankMerger::walk(const std::function<Result<void>(const Placed&)>& 
                           .end = end == begin ? time : std::max(time, map(end)),
                           .has_time = true};
       if (placed.begin >= 0) return see(placed);
-      return fail(ErrorKind::input,
-                  fmt::format("{}: a time would move before the year 1970", file->path.string()));
+      return input_error("{}: a time would move before the year 1970", file->path.string());
     };
     const auto other = [&](const EventText& event) { return see({.event = event}); };
     const auto pass = [&](std::string_view text) {

@@ -8,6 +8,7 @@
 
 #include <fmt/core.h>
 
+#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "formats/json/text_file.hpp"
 #include "formats/kineto/rewrite.hpp"
@@ -87,9 +88,7 @@ Result<void> write_packets(const std::filesystem::path& to, const RankFile& file
     if (is_none || time < 0 || time > k_last_time) return time;
     const std::int64_t moved = maps[clock](static_cast<std::uint64_t>(time));
     if (moved < 0) {
-      return fail(
-          ErrorKind::input,
-          fmt::format("{}: a time would move before the begin of its clock", file.path.string()));
+      return input_error("{}: a time would move before the begin of its clock", file.path.string());
     }
     return moved;
   };

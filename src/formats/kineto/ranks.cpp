@@ -11,6 +11,7 @@
 
 #include <fmt/core.h>
 
+#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "formats/ignored_files.hpp"
 
@@ -134,9 +135,8 @@ Result<void> check_windows(const std::vector<RankFile>& files) {
       has_none(a) || has_none(b)
           ? fmt::format("{} holds no events", (has_none(a) ? a : b).path.filename().string())
           : "their times overlap: they are no windows of one clock";
-  return fail(ErrorKind::input,
-              fmt::format("{} and {} are both of rank {}, and {}; give one of them",
-                          a.path.string(), b.path.string(), a.rank, why));
+  return input_error("{} and {} are both of rank {}, and {}; give one of them", a.path.string(),
+                     b.path.string(), a.rank, why);
 }
 
 /// Adds the clocks of a part of a window to a rank, with their edges.
@@ -194,11 +194,10 @@ Result<void> check_world(const std::vector<RankFile>& files) {
     if (!file.facts.world_size) continue;
     if (first == nullptr) first = &file;
     if (first->facts.world_size == file.facts.world_size) continue;
-    return fail(ErrorKind::input,
-                fmt::format("{} is of a run of {} ranks, {} of one of {}: they do not belong "
-                            "together; give the files of one run",
-                            first->path.string(), *first->facts.world_size, file.path.string(),
-                            *file.facts.world_size));
+    return input_error(
+        "{} is of a run of {} ranks, {} of one of {}: they do not belong together; give the files "
+        "of one run",
+        first->path.string(), *first->facts.world_size, file.path.string(), *file.facts.world_size);
   }
   return {};
 }

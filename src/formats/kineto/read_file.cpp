@@ -10,6 +10,7 @@
 
 #include <fmt/core.h>
 
+#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "formats/json/strings.hpp"
 #include "formats/kineto/arrows.hpp"
@@ -113,10 +114,10 @@ class FileReader {
   Result<void> see(const EventText& event) {
     if (!event.has_time() || event.is_phase('M')) return {};
     if (event.has_two_times) {
-      return fail(ErrorKind::input,
-                  fmt::format("{}: an event, of ts {}, has ts or dur twice, so that nobody "
-                              "knows which one counts; write the file again",
-                              file_.path.string(), json::excerpt(event.time)));
+      return input_error(
+          "{}: an event, of ts {}, has ts or dur twice, so that nobody knows which one counts; "
+          "write the file again",
+          file_.path.string(), json::excerpt(event.time));
     }
     TRY_ASSIGN(const std::int64_t begin, time(event, time_of, event.time));
     std::int64_t duration = 0;
@@ -127,11 +128,10 @@ class FileReader {
     }
     std::int64_t end = 0;
     if (__builtin_add_overflow(begin, duration, &end)) {
-      return fail(ErrorKind::input,
-                  fmt::format("{}: the end of an event is out of range, which begins at {} us and "
-                              "takes {} us; write the file again",
-                              file_.path.string(), shown(event.time, begin),
-                              shown(event.duration, duration)));
+      return input_error(
+          "{}: the end of an event is out of range, which begins at {} us and takes {} us; write "
+          "the file again",
+          file_.path.string(), shown(event.time, begin), shown(event.duration, duration));
     }
     ++file_.events;
     const KeptEvent own = clocks_.see(event, begin, end);
@@ -279,15 +279,15 @@ class FileReader {
     const bool has_exponent = text.find_first_not_of("0123456789+-.eE") == std::string_view::npos &&
                               text.find_first_of("eE") != std::string_view::npos;
     if (has_exponent) {
-      return fail(ErrorKind::input,
-                  fmt::format("{}: {} is no time that can be read: exponents are not supported; "
-                              "write microseconds as a plain decimal number",
-                              file_.path.string(), json::excerpt(text)));
+      return input_error(
+          "{}: {} is no time that can be read: exponents are not supported; write microseconds as "
+          "a plain decimal number",
+          file_.path.string(), json::excerpt(text));
     }
-    return fail(ErrorKind::input,
-                fmt::format("{}: {} is no time of at most 19 digits in microseconds and ns, or out "
-                            "of range; write the file again",
-                            file_.path.string(), json::excerpt(text)));
+    return input_error(
+        "{}: {} is no time of at most 19 digits in microseconds and ns, or out of range; write the "
+        "file again",
+        file_.path.string(), json::excerpt(text));
   }
 
   [[nodiscard]] Call call_of(const Kernel& kernel) {
@@ -380,9 +380,8 @@ Result<RankFile> read_once(const std::filesystem::path& path, std::uint64_t max_
   bool is_empty = true, has_phase = false;  // spans may be a list as well
   const auto see = [&](const EventText& event) -> Result<void> {
     if (event.is_trace) {
-      return fail(ErrorKind::input,
-                  fmt::format("{} holds a list of traces; give each of them as a file of its own",
-                              path.string()));
+      return input_error("{} holds a list of traces; give each of them as a file of its own",
+                         path.string());
     }
     is_empty = false;
     has_phase |= !event.phase.empty();
@@ -392,11 +391,10 @@ Result<RankFile> read_once(const std::filesystem::path& path, std::uint64_t max_
   if (file.facts.is_misread) return file;
   const bool is_cut_before_events = file.facts.truncated && is_empty;
   if ((!file.facts.has_events && !is_cut_before_events) || (!is_empty && !has_phase)) {
-    return fail(
-        ErrorKind::input,
-        fmt::format("{} is no Chrome trace (traceEvents, or a list of events), and holds no "
-                    "spans as OTLP, Jaeger or Zipkin write them",
-                    path.string()));
+    return input_error(
+        "{} is no Chrome trace (traceEvents, or a list of events), and holds no spans as OTLP, "
+        "Jaeger or Zipkin write them",
+        path.string());
   }
   TRY(reader.finish());
   return file;

@@ -8,8 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/core.h>
-
+#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/memory_room.hpp"
 #include "base/text_hash.hpp"
@@ -207,8 +206,7 @@ class Mover {
     Map& map = maps_[rows_[row].clock];
     const std::int64_t after = map(begin);
     if (after < 0) {
-      return fail(ErrorKind::input,
-                  fmt::format("{}: a time would move before the year 1970", file_.path.string()));
+      return input_error("{}: a time would move before the year 1970", file_.path.string());
     }
     StoredTimes result = before;
     result.of[0] = after - file_.facts.base;
@@ -361,11 +359,9 @@ class Comparison {
 };
 
 tl::unexpected<Error> no_copy(const RankFile& file, const fs::path& copy, std::uint64_t at) {
-  return fail(ErrorKind::output,
-              fmt::format("{} differs from the original at byte {}{}: it cannot be its copy; "
-                          "write to another disk",
-                          copy.string(), at,
-                          file.facts.packing == json::Packing::none ? "" : " of its text"));
+  return output_error(
+      "{} differs from the original at byte {}{}: it cannot be its copy; write to another disk",
+      copy.string(), at, file.facts.packing == json::Packing::none ? "" : " of its text");
 }
 
 }  // namespace
@@ -377,11 +373,6 @@ std::string corrected_issue_time(const EventText& event, const RankFile& file, c
   if (time.empty()) return "";
   const auto before = moment(parse_time(time, cut), file);
   return before ? time_text(map(*before) - base) : "";
-}
-
-Result<void> for_each_time(const RankFile& file, const SeeTime& see) {
-  TRY(for_each_time(file, see, {}));
-  return {};
 }
 
 Result<FileFacts> for_each_time(const RankFile& file, const SeeTime& see, EventSinks others) {
@@ -539,10 +530,8 @@ Result<void> try_part(const fs::path& to, const RankFile& file, std::span<const 
   TRY(write_packets(to, known, maps));
   TRY_ASSIGN(const RankFile written, read_file(to, file.max_unpacked));
   if (written.events == here.events && written.calls.size() == here.calls.size()) return {};
-  return fail(ErrorKind::output,
-              fmt::format("{} does not hold the events of {}, and was not kept; write to another "
-                          "disk",
-                          to.filename().string(), file.path.string()));
+  return output_error("{} does not hold the events of {}, and was not kept; write to another disk",
+                      to.filename().string(), file.path.string());
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <functional>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include <entrain/clock_map.hpp>
 #include <entrain/error.hpp>
@@ -25,12 +24,10 @@ tl::unexpected<Error> has_changed(const RankFile& file);
 using SeeTime = std::function<Result<void>(const EventText&, std::uint32_t clock,
                                            std::uint64_t begin, std::int64_t duration)>;
 
-/// Reads a file again. Errors: ErrorKind::input if it has changed, and those of `see`.
-Result<void> for_each_time(const RankFile& file, const SeeTime& see);
-
-/// The same with receivers of all else: `others.see` gets the events without a time. Returns what
-/// was found beside the events.
-Result<FileFacts> for_each_time(const RankFile& file, const SeeTime& see, EventSinks others);
+/// Reads a file again. `others`: receivers of all else, whose `see` gets the events without a time.
+/// Returns what was found beside the events. Errors: ErrorKind::input if the file has changed, and
+/// those of the receivers.
+Result<FileFacts> for_each_time(const RankFile& file, const SeeTime& see, EventSinks others = {});
 
 /// The corrected request time of a clock_sync marker less `base` (ns), as text; empty for other
 /// events.

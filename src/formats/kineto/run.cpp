@@ -13,6 +13,7 @@
 #include "base/counters.hpp"
 #include "base/edge_list.hpp"
 #include "base/executor.hpp"
+#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/flat_map.hpp"
 #include "base/try.hpp"
@@ -338,27 +339,22 @@ Result<LinkCounts> Run::write_overlay(const fs::path& folder, const fs::path& fi
   for (std::size_t f = 0; f < files_.size(); ++f) {
     const RankFile& file = files_[f];
     if (file.parts > 1) {
-      return fail(
-          ErrorKind::input,
-          fmt::format("{} holds several ranks, which a viewer cannot shift apart; use --mode "
-                      "rewrite",
-                      file.path.string()));
+      return input_error(
+          "{} holds several ranks, which a viewer cannot shift apart; use --mode rewrite",
+          file.path.string());
     }
     std::string clock = clock_name(file.facts.clock);
     if (file.facts.clock != 0 && clock.empty()) {
-      return fail(ErrorKind::input,
-                  fmt::format("{} has times of its clock {}, which a manifest cannot name; use "
-                              "--mode rewrite",
-                              file.path.string(), file.facts.clock));
+      return input_error(
+          "{} has times of its clock {}, which a manifest cannot name; use --mode rewrite",
+          file.path.string(), file.facts.clock);
     }
     const bool is_packed = file.facts.packing != json::Packing::none;
     const std::string whole = file.path.filename().string();
     const fs::path name = is_packed ? json::without_packing(whole) : whole;
     if (!names.insert(name.string()).second) {
-      return fail(ErrorKind::input,
-                  fmt::format("{} would have the name of another file once it is unpacked; rename "
-                              "one",
-                              file.path.string()));
+      return input_error("{} would have the name of another file once it is unpacked; rename one",
+                         file.path.string());
     }
     if (is_packed) {
       TRY(unpack(file, folder / name));
@@ -394,7 +390,8 @@ Result<formats::EventTimes> Run::event_times() const {
       if (has_end) own.emplace_back(begin + static_cast<std::uint64_t>(duration), is_call);
       return {};
     };
-    return for_each_time(files_[f], add);
+    TRY(for_each_time(files_[f], add));
+    return {};
   };
   TRY(parallel_for(threads_, ranks_.size(), [&](std::size_t r) -> Result<void> {
     for (std::size_t f = 0; f < files_.size(); ++f) {
@@ -459,11 +456,10 @@ Result<void> Run::check_copy_of(const Run& original) const {
     const RankFile& before = original.files_[f];
     const RankFile& after = files_[f];
     if (after.events == before.events && after.calls.size() == before.calls_read) continue;
-    return fail(ErrorKind::output,
-                fmt::format("{} holds {} events and {} calls, the original {} and {}: it cannot "
-                            "be its copy; write to another disk",
-                            after.path.string(), after.events, after.calls.size(), before.events,
-                            before.calls_read));
+    return output_error(
+        "{} holds {} events and {} calls, the original {} and {}: it cannot be its copy; write to "
+        "another disk",
+        after.path.string(), after.events, after.calls.size(), before.events, before.calls_read);
   }
   return {};
 }

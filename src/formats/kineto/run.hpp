@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "base/executor.hpp"
+#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "formats/kineto/collective_calls.hpp"
-#include "formats/kineto/collectives.hpp"
 #include "formats/kineto/manifest.hpp"
 #include "formats/kineto/merge_rank.hpp"
 #include "formats/kineto/ranks.hpp"
@@ -91,7 +91,7 @@ class Run : public formats::Recording {
 
   [[nodiscard]] Result<void> check_mergeable() const override {
     if (place_ == Place::here) return {};
-    return fail(ErrorKind::usage, "summaries hold no events to merge: name the files of the run");
+    return usage_error("summaries hold no events to merge: name the files of the run");
   }
   [[nodiscard]] std::uint64_t text_bytes() const override { return bytes; }
   [[nodiscard]] Result<MergeReport> merge(const formats::MergePlan& plan) const override {
@@ -100,9 +100,7 @@ class Run : public formats::Recording {
 
   [[nodiscard]] Result<std::optional<trace::Collectives>> collectives(const trace::Share&,
                                                                       const CheckOptions&,
-                                                                      Progress*) const override {
-    return collectives_of(matches_.instances, ranks_, missing_ranks(files_).count > 0);
-  }
+                                                                      Progress*) const override;
   [[nodiscard]] Result<formats::EventTimes> event_times() const override;
   [[nodiscard]] Result<std::vector<std::uint64_t>> event_hashes(std::size_t file) const override;
   [[nodiscard]] Result<void> for_each_work(

@@ -6,7 +6,6 @@
 #include <cstdlib>
 
 #include "formats/kineto/candidates.hpp"
-#include "formats/kineto/refine.hpp"
 #include "formats/kineto/thresholds.hpp"
 
 namespace entrain::kineto {

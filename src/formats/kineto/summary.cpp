@@ -5,7 +5,6 @@
 #include <limits>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "formats/perfetto/reader.hpp"
 
@@ -21,49 +20,25 @@ void visit_path(Fields& fields, std::filesystem::path& path) {
 
 template <class Fields>
 void visit_facts(Fields& fields, FileFacts& facts) {
-  fields(facts.base);
-  fields(facts.rank);
-  fields(facts.world_size);
-  fields(facts.has_events);
-  fields(facts.truncated);
-  fields(facts.packing);
-  fields(facts.bytes);
+  fields(facts.base, facts.rank, facts.world_size, facts.has_events, facts.truncated, facts.packing,
+         facts.bytes);
   fields.hash(facts.hash);
-  fields(facts.unit);
-  fields(facts.clock);
   bool is_perfetto = facts.survey != nullptr;
-  fields(is_perfetto);
+  fields(facts.unit, facts.clock, is_perfetto);
   if constexpr (Fields::k_reads) {
     if (is_perfetto) facts.survey = std::make_shared<perfetto::Survey>();
   }
-  fields(facts.lost_events);
-  fields(facts.holds_other_times);
-  fields(facts.ties_machines);
-  parts::entries(fields, facts.lost, [](Fields& inner, std::string& name, std::uint64_t& count) {
-    inner(name);
-    inner(count);
-  });
+  fields(facts.lost_events, facts.holds_other_times, facts.ties_machines);
+  parts::entries(fields, facts.lost);
 }
 
 template <class Fields>
 void visit_clock(Fields& fields, FileClock& clock) {
-  fields(clock.process);
-  fields(clock.events);
-  fields(clock.first);
-  fields(clock.last);
-  fields(clock.times);
-  parts::list(fields, clock.none, [](Fields& inner, NoTimes& one) {
-    inner(one.first);
-    inner(one.last);
-    inner(one.count);
-  });
+  fields(clock.process, clock.events, clock.first, clock.last, clock.times);
+  parts::list(fields, clock.none, &NoTimes::first, &NoTimes::last, &NoTimes::count);
   fields(clock.part);
-  parts::list(fields, clock.falls.all, [](Fields& inner, RowOrder::Fall& fall) {
-    inner(fall.from);
-    inner(fall.to);
-    inner(fall.until);
-    inner(fall.ahead);
-  });
+  using Fall = RowOrder::Fall;
+  parts::list(fields, clock.falls.all, &Fall::from, &Fall::to, &Fall::until, &Fall::ahead);
   fields.size(clock.edges);
   parts::columns(fields, clock.edges, &InnerEdge::from_host, &InnerEdge::host);
   parts::column(
@@ -109,29 +84,17 @@ void visit_file(Fields& fields, RankFile& file) {
   visit_path(fields, file.path);
   fields(file.max_unpacked);
   visit_facts(fields, file.facts);
-  fields(file.rank);
-  fields(file.events);
+  fields(file.rank, file.events);
   parts::list(fields, file.clocks,
               [](Fields& inner, FileClock& clock) { visit_clock(inner, clock); });
   fields(file.parts);
   parts::entries(fields, file.rows, [](Fields& inner, RowOf<std::string>& row, std::uint32_t& at) {
-    inner(row.process);
-    inner(row.thread);
-    inner(at);
+    inner(row.process, row.thread, at);
   });
-  parts::entries(fields, file.machines, [](Fields& inner, std::uint32_t& id, std::uint32_t& at) {
-    inner(id);
-    inner(at);
-  });
-  parts::list(fields, file.numbers, [](Fields& inner, std::uint32_t& number) { inner(number); });
-  fields(file.zeros);
-  fields(file.cut_times);
-  fields(file.endless_calls);
-  fields(file.timeless_calls);
-  fields(file.mixed_calls);
-  fields(file.one_stream);
-  fields(file.whole_us);
-  fields(file.calls_read);
+  parts::entries(fields, file.machines);
+  parts::list(fields, file.numbers);
+  fields(file.zeros, file.cut_times, file.endless_calls, file.timeless_calls, file.mixed_calls,
+         file.one_stream, file.whole_us, file.calls_read);
   visit_calls(fields, file.calls);
   fields.size(file.arrows);
   parts::columns(fields, file.arrows, &Arrow::key, &Arrow::time, &Arrow::clock, &Arrow::part);

@@ -6,10 +6,9 @@
 #include <cstring>
 #include <span>
 
-#include <fmt/core.h>
-
 #include "base/cancel.hpp"
 #include "base/executor.hpp"
+#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "formats/otf2/format/block_reader.hpp"
@@ -77,10 +76,10 @@ class TimeComparer : public ChunkVisitor {
 
 tl::unexpected<Error> different(const fs::path& written, const fs::path& original,
                                 std::uint64_t offset) {
-  return fail(ErrorKind::output,
-              fmt::format("{} is not what was to be written: it differs from {} in more than "
-                          "times, near byte {}; check the disk and run the correction again",
-                          written.string(), original.string(), offset));
+  return output_error(
+      "{} is not what was to be written: it differs from {} in more than times, near byte {}; "
+      "check the disk and run the correction again",
+      written.string(), original.string(), offset);
 }
 
 class Comparison {

@@ -6,8 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/core.h>
-
+#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/file_stamp.hpp"
 #include "base/fnv.hpp"
@@ -18,10 +17,9 @@ namespace entrain::otf2 {
 namespace {
 
 tl::unexpected<Error> not_the_same(const std::filesystem::path& file) {
-  return fail(ErrorKind::input,
-              fmt::format("{} is not the same file for all processes of this run; give all of them "
-                          "the same folder",
-                          file.string()));
+  return input_error(
+      "{} is not the same file for all processes of this run; give all of them the same folder",
+      file.string());
 }
 
 constexpr std::uint64_t k_largest_file = std::uint64_t{4} << 30;  ///< read for a checksum, bytes
@@ -121,10 +119,8 @@ Result<void> scan(Workers& workers, LoadedTrace& loaded,
 }  // namespace
 
 tl::unexpected<Error> no_event_files(const std::string& path) {
-  return fail(
-      ErrorKind::input,
-      fmt::format("none of the event files of {} exists; was the archive moved without them?",
-                  path));
+  return input_error("none of the event files of {} exists; was the archive moved without them?",
+                     path);
 }
 
 Result<LoadedTrace> load(const std::filesystem::path& path, unsigned threads, Progress* progress) {

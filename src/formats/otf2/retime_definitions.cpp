@@ -9,8 +9,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include <fmt/core.h>
-
+#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "formats/otf2/format/definition_file.hpp"
@@ -63,9 +62,7 @@ Result<Payload> with_events(const DefinitionRecord& record, bool big_endian, con
   out.c64(id).c32(in.c32()).u8(in.u8());  // name, type
   in.c64();
   if (!in.ok()) {
-    return fail(
-        ErrorKind::input,
-        fmt::format("{} is damaged: a location is too short; restore the file", file.string()));
+    return input_error("{} is damaged: a location is too short; restore the file", file.string());
   }
   const auto count = numbers.events.find(id);
   if (count == numbers.events.end()) return Payload();
@@ -182,9 +179,8 @@ class MarkerReader {
     const std::uint8_t scope = in.u8();
     const std::uint64_t reference = in.c64();
     if (!in.ok()) {
-      return fail(ErrorKind::input, fmt::format("{} is damaged: a marker record is too short; "
-                                                "restore the file",
-                                                path_.string()));
+      return input_error("{} is damaged: a marker record is too short; restore the file",
+                         path_.string());
     }
     const auto found = locations_.find(reference);
     if (scope == k_scope_location && found != locations_.end()) marker.location = found->second;

@@ -13,6 +13,7 @@
 
 #include <fmt/core.h>
 
+#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "clocks/samples.hpp"
@@ -208,7 +209,7 @@ class ArchiveSource : public formats::Source {
 
   [[nodiscard]] Result<void> check_writable(WriteMode, bool mark_offsets) const override {
     if (!mark_offsets) return {};
-    return fail(ErrorKind::usage, "--mark-offsets needs spans of services");
+    return usage_error("--mark-offsets needs spans of services");
   }
   [[nodiscard]] Result<void> check_mergeable() const override {
     for (const fs::path& path : paths_) TRY(Archive::open(path));

@@ -7,8 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <fmt/core.h>
-
+#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "clocks/presync.hpp"
 #include "formats/otf2/compare_rewritten.hpp"
@@ -143,10 +142,10 @@ class Written : public formats::Staged {
     for (std::size_t at = 0; (at = why.find(staged, at)) != std::string::npos; at += named.size()) {
       why.replace(at, staged.size(), named);
     }
-    return fail(ErrorKind::output,
-                fmt::format("the corrected archive would be unreadable, so it was not kept: {}; "
-                            "try another --presync, or leave that location out",
-                            why));
+    return output_error(
+        "the corrected archive would be unreadable, so it was not kept: {}; try another --presync, "
+        "or leave that location out",
+        why);
   }
 
   StagedArchive staged_;

@@ -10,11 +10,10 @@
 #include <unordered_map>
 #include <utility>
 
-#include <fmt/core.h>
-
 #include "base/cancel.hpp"
 #include "base/durable.hpp"
 #include "base/executor.hpp"
+#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/link.hpp"
 #include "base/team.hpp"
@@ -50,8 +49,7 @@ class Writer {
     const fs::path folder = place_ / archive_.name();
     fs::create_directories(folder, error);
     if (!error) return {};
-    return fail(ErrorKind::output,
-                fmt::format("cannot create folder {}: {}", folder.string(), error.message()));
+    return output_error("cannot create folder {}: {}", folder.string(), error.message());
   }
 
   Result<void> write_locations() {
@@ -166,12 +164,10 @@ class Writer {
     TRY_ASSIGN(const LocalDefinitions local,
                local_definitions_of(*file, archive_.definition_file(location)));
     if (trace::in_order(local.clock_offsets)) return archive_.copy_definitions(location, to);
-    return fail(
-        ErrorKind::input,
-        fmt::format("{} is damaged: its ClockOffset records are not in order of time, and no "
-                    "reader would take a copy; write one without them by entrain correct "
-                    "--presync none",
-                    archive_.definition_file(location).string()));
+    return input_error(
+        "{} is damaged: its ClockOffset records are not in order of time, and no reader would take "
+        "a copy; write one without them by entrain correct --presync none",
+        archive_.definition_file(location).string());
   }
 
   Result<void> write_overlay_definitions(LocationIndex location, std::optional<DefinitionFile> file,

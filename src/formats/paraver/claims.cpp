@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/paraver/claims.hpp"
 
-#include <algorithm>
-
 #include "base/flat_map.hpp"
 
 namespace entrain::paraver {

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/counters.hpp"
+#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "formats/json/document.hpp"
@@ -73,9 +74,9 @@ class Run : public formats::Recording {
     const auto same = std::ranges::equal(run->trace_.clocks, trace_.clocks, {}, &ClockTimes::hash,
                                          &ClockTimes::hash);
     if (same && run->list.members.size() == list.members.size()) return run;
-    return fail(ErrorKind::output,
-                "the corrected trace does not hold the records of the original; it was not kept; "
-                "write to another disk");
+    return output_error(
+        "the corrected trace does not hold the records of the original; it was not kept; write to "
+        "another disk");
   }
 
   [[nodiscard]] Result<std::optional<trace::Collectives>> collectives(const trace::Share&,
@@ -203,16 +204,15 @@ class Run : public formats::Recording {
     coverage.receives = coverage.paired = trace_.all_messages;
     coverage.in_instances = without.with_edges;
     coverage.alltoallv_skipped = without.sparse;
-    const auto count = [](std::uint64_t n) { return static_cast<std::int64_t>(n); };
-    unmatched = nonzero({{"collective_ends_without_begin", count(trace_.alone_ends)},
-                         {"calls_ambiguous", count(instances_.ambiguous)},
-                         {"calls_without_an_end", count(endless)},
-                         {"calls_without_a_communicator", count(instances_.without_group)}});
-    skipped = nonzero({{"calls_of_alltoallv", count(without.sparse)},
-                       {"calls_without_a_root", count(without.rootless)},
-                       {"calls_without_edges", count(without.others)},
-                       {"unread_lines", count(trace_.unread_lines)},
-                       {"unread_rests_of_events", count(trace_.unread_rests)},
+    unmatched = nonzero({{"collective_ends_without_begin", trace_.alone_ends},
+                         {"calls_ambiguous", instances_.ambiguous},
+                         {"calls_without_an_end", endless},
+                         {"calls_without_a_communicator", instances_.without_group}});
+    skipped = nonzero({{"calls_of_alltoallv", without.sparse},
+                       {"calls_without_a_root", without.rootless},
+                       {"calls_without_edges", without.others},
+                       {"unread_lines", trace_.unread_lines},
+                       {"unread_rests_of_events", trace_.unread_rests},
                        {"truncated_files", trace_.calls.is_cut ? 1 : 0}});
   }
 
@@ -248,10 +248,7 @@ class Run : public formats::Recording {
 
 }  // namespace
 
-bool is_trace_name(const fs::path& path) {
-  const std::string name = path.filename().string();
-  return json::has_ending(json::without_packing(name), ".prv");
-}
+bool is_trace_name(const fs::path& path) { return json::is_named(path, {".prv"}); }
 
 bool is_trace(const fs::path& file) {
   const auto text = json::beginning(file);

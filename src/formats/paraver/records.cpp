@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/core.h>
+#include "base/fail.hpp"
 
 namespace entrain::paraver {
 
@@ -110,11 +110,10 @@ Result<Header> parse_header(std::string_view line, const std::filesystem::path& 
   Header header;
   const char* const wrong = read_header(line, header);
   if (wrong == nullptr) return header;
-  return fail(ErrorKind::input,
-              fmt::format("{}: {} in its first line, which is no header of Paraver, as #Paraver "
-                          "(date):end_ns:nodes(cpus,...):applications:tasks(threads:node,...); "
-                          "write it again",
-                          path.string(), wrong));
+  return input_error(
+      "{}: {} in its first line, which is no header of Paraver, as #Paraver "
+      "(date):end_ns:nodes(cpus,...):applications:tasks(threads:node,...); write it again",
+      path.string(), wrong);
 }
 
 bool parse_communicator(std::string_view line, const Header& header, Communicator& result) {

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/flat_map.hpp"
 #include "base/record_sorter.hpp"
@@ -246,14 +247,13 @@ Result<Trace> read_trace(const fs::path& path, std::uint64_t max_unpacked) {
   TRY_ASSIGN(trace.facts, for_each_line(path, max_unpacked,
                                         [&](std::string_view line) { return reader.line(line); }));
   if (trace.facts.bytes == 0) {
-    return fail(ErrorKind::input, fmt::format("{} is empty; write it again", path.string()));
+    return input_error("{} is empty; write it again", path.string());
   }
   reader.end();
   if (std::ranges::all_of(trace.clocks, [](const auto& clock) { return clock.count == 0; })) {
-    return fail(ErrorKind::input,
-                fmt::format("{} holds no record of a state, an event or a message; give a trace "
-                            "that holds some",
-                            path.string()));
+    return input_error(
+        "{} holds no record of a state, an event or a message; give a trace that holds some",
+        path.string());
   }
   return trace;
 }

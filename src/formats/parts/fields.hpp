@@ -13,8 +13,9 @@
 #include <utility>
 #include <vector>
 
-/// Values as compact bytes. A function that visits the fields of an object, with `fields(object.a)`
-/// for each, writes it with a FieldWriter and reads it with a FieldReader: one description of both.
+/// Values as compact bytes. A function that visits the fields of an object, as by `fields(object.a,
+/// object.b)`, writes it with a FieldWriter and reads it with a FieldReader: one description of
+/// both.
 namespace entrain::parts {
 
 /// Appends values to a text. Whole numbers take a byte per 7 bits.
@@ -36,6 +37,10 @@ class FieldWriter {
   void operator()(const std::optional<Value>& value) {
     put(value ? 1 : 0);
     if (value) (*this)(*value);
+  }
+  template <class... Values>
+  requires(sizeof...(Values) > 1) void operator()(const Values&... values) {
+    ((*this)(values), ...);
   }
   /// A number without a pattern, in 8 bytes.
   void hash(const std::uint64_t& value) {
@@ -101,6 +106,8 @@ class FieldReader {
     value.reset();
     if (get() != 0) (*this)(value.emplace());
   }
+  template <class... Values>
+  requires(sizeof...(Values) > 1) void operator()(Values&... values) { ((*this)(values), ...); }
   void hash(std::uint64_t& value) {
     value = 0;
     if (text_.size() < 8) return refuse();
@@ -189,6 +196,20 @@ void list(Fields& fields, List& list, const Visit& visit) {
   for (auto& one : list) visit(fields, one);
 }
 
+/// A list of values, or of objects of which all members are values.
+template <class Fields, class List, class... Members>
+requires(std::is_member_object_pointer_v<Members>&&...) void list(Fields& fields, List& list,
+                                                                  Members... members) {
+  fields.size(list);
+  for (auto& one : list) {
+    if constexpr (sizeof...(Members) > 0) {
+      fields((one.*members)...);
+    } else {
+      fields(one);
+    }
+  }
+}
+
 /// A map, with `visit(fields, key, value)` for each entry.
 template <class Fields, class Key, class Value, class Less, class Visit>
 void entries(Fields& fields, std::map<Key, Value, Less>& map, const Visit& visit) {
@@ -199,6 +220,11 @@ void entries(Fields& fields, std::map<Key, Value, Less>& map, const Visit& visit
     visit(fields, key, value);
     if constexpr (Fields::k_reads) map.emplace(std::move(key), std::move(value));
   }
+}
+/// A map of values.
+template <class Fields, class Map>
+void entries(Fields& fields, Map& map) {
+  entries(fields, map, [](Fields& inner, auto& key, auto& value) { inner(key, value); });
 }
 
 }  // namespace entrain::parts

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include <fmt/core.h>
 
+#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/file_mark.hpp"
 #include "base/fnv.hpp"
@@ -117,18 +117,18 @@ Result<std::string> content_of(Kind kind, const fs::path& file) {
   const char* const what = kind == Kind::summary ? "summary" : "file of fitted clocks";
   TRY_ASSIGN(const std::string line, first_line(file));
   if (!line.starts_with(line_of(kind))) {
-    return fail(ErrorKind::input, fmt::format("{} is no {}, as entrain {} writes them", name, what,
-                                              kind == Kind::summary ? "summarise" : "fit"));
+    return input_error("{} is no {}, as entrain {} writes them", name, what,
+                       kind == Kind::summary ? "summarise" : "fit");
   }
   std::string_view number = std::string_view(line).substr(line_of(kind).size());
   number = number.substr(0, number.find(' '));
   unsigned version = 0;
   std::from_chars(number.data(), number.data() + number.size(), version);
   if (version != k_version) {
-    return fail(ErrorKind::input,
-                fmt::format("{} is a {} of version {}, and this entrain knows version {}: run all "
-                            "steps with one entrain",
-                            name, what, number, k_version));
+    return input_error(
+        "{} is a {} of version {}, and this entrain knows version {}: run all steps with one "
+        "entrain",
+        name, what, number, k_version);
   }
   TRY_ASSIGN(const std::vector<std::uint8_t> bytes, read_file(file, json::k_most_text));
   std::span<const std::uint8_t> rest =
@@ -137,7 +137,7 @@ Result<std::string> content_of(Kind kind, const fs::path& file) {
   std::string content;
   const auto state = unpack(rest, json::most_unpacked(body.size()), content);
   if (state == json::Unpacker::State::more || rest.size() < k_sum) {
-    return fail(ErrorKind::input, fmt::format("{} is cut off: {}", name, remedy_of(kind)));
+    return input_error("{} is cut off: {}", name, remedy_of(kind));
   }
   std::uint64_t hash = 0;
   const std::string_view sum(reinterpret_cast<const char*>(rest.data()), rest.size());
@@ -145,7 +145,7 @@ Result<std::string> content_of(Kind kind, const fs::path& file) {
   const bool is_whole = state == json::Unpacker::State::end_of_stream && rest.size() == k_sum &&
                         hash == fnv1a(body.first(body.size() - k_sum));
   if (is_whole) return content;
-  return fail(ErrorKind::input, fmt::format("{} is damaged: {}", name, remedy_of(kind)));
+  return input_error("{} is damaged: {}", name, remedy_of(kind));
 }
 
 }  // namespace entrain::parts

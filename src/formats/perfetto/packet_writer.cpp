@@ -59,7 +59,7 @@ void PacketWriter::track(std::uint64_t uuid, std::uint64_t parent, std::string_v
 }
 
 void PacketWriter::event(std::uint64_t track, std::uint64_t ns, std::int32_t type,
-                         std::string_view fields, std::string_view more) {
+                         std::string_view fields) {
   const auto length_of = [](std::uint64_t number) {
     return static_cast<std::size_t>(protozero::length_of_varint(number));
   };
@@ -67,16 +67,15 @@ void PacketWriter::event(std::uint64_t track, std::uint64_t ns, std::int32_t typ
   add_number(packet_, PacketField::timestamp, ns);
   add_number(packet_, PacketField::sequence_flags, k_needs_state);
   add_key(packet_, PacketField::track_event, protozero::pbf_wire_type::length_delimited);
-  const std::size_t size = 2 + 1 + length_of(track) + fields.size() + more.size();
+  const std::size_t size = 2 + 1 + length_of(track) + fields.size();
   add_varint(packet_, size);
   add_number(packet_, EventField::type, static_cast<std::uint64_t>(type));
   add_number(packet_, EventField::track_uuid, track);
   // The long part is copied once.
   add_key(out_, TraceField::packet, protozero::pbf_wire_type::length_delimited);
-  add_varint(out_, packet_.size() + fields.size() + more.size());
+  add_varint(out_, packet_.size() + fields.size());
   out_ += packet_;
   out_ += fields;
-  out_ += more;
 }
 
 void add_name(std::string& data, InternedField table, std::uint64_t number, std::string_view name) {

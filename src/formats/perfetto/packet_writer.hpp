@@ -121,9 +121,8 @@ class PacketWriter {
   /// A track; `parent`: 0 for none; `more`: further fields of its description.
   void track(std::uint64_t uuid, std::uint64_t parent, std::string_view name,
              std::string_view more = {});
-  /// An event; `fields` and `more`: further fields.
-  void event(std::uint64_t track, std::uint64_t ns, std::int32_t type, std::string_view fields,
-             std::string_view more = {});
+  /// An event; `fields`: further fields.
+  void event(std::uint64_t track, std::uint64_t ns, std::int32_t type, std::string_view fields);
 
  private:
   std::string& out_;

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include <fmt/core.h>
-
+#include "base/fail.hpp"
 #include "base/memory_room.hpp"
 #include "base/try.hpp"
 #include "formats/json/packing.hpp"
@@ -78,10 +77,7 @@ bool take_piece(std::string_view& text, Piece& piece) {
 }
 
 bool is_trace_name(const std::filesystem::path& path) {
-  const std::string name = path.filename().string();
-  const std::string_view plain = json::without_packing(name);
-  return json::has_ending(plain, ".pftrace") || json::has_ending(plain, ".perfetto-trace") ||
-         json::has_ending(plain, ".proto");
+  return json::is_named(path, {".pftrace", ".perfetto-trace", ".proto"});
 }
 
 bool may_hold_packets(std::string_view beginning) {
@@ -120,15 +116,14 @@ Result<bool> Packets::next(Piece& piece) {
     const PieceHead head = rest.empty() ? PieceHead{} : head_of(rest);
     begin_ = at_;
     if (head.state == PieceHead::State::damaged) {
-      return fail(ErrorKind::input,
-                  fmt::format("{}: no packet can begin at byte {}; the file is damaged there",
-                              path_.string(), offset()));
+      return input_error("{}: no packet can begin at byte {}; the file is damaged there",
+                         path_.string(), offset());
     }
     if (head.size > k_most_packet) {
-      return fail(ErrorKind::input,
-                  fmt::format("{}: the packet at byte {} has more than {} bytes by its own word; "
-                              "the file is damaged there",
-                              path_.string(), offset(), k_most_packet));
+      return input_error(
+          "{}: the packet at byte {} has more than {} bytes by its own word; the file is damaged "
+          "there",
+          path_.string(), offset(), k_most_packet);
     }
     if (head.state == PieceHead::State::whole) {
       piece = piece_of(rest, head);
@@ -147,29 +142,24 @@ Result<std::string_view> Packets::unpack(json::Packing packing, std::string_view
   const json::Unpacker::State state = json::unpack(packing, stream, most + 1, bundle_);
   unpacked_ += bundle_.size();
   if (bundle_.size() > most) {
-    return fail(ErrorKind::input,
-                fmt::format("{}: the packet at byte {} holds packed ones of more than {} bytes, "
-                            "which is the limit{}",
-                            path_.string(), offset(), most,
-                            left > k_most_packet ? " of one"
-                                                 : " of what is left to all; if you trust it, "
-                                                   "allow more with --max-unpacked"));
+    return input_error(
+        "{}: the packet at byte {} holds packed ones of more than {} bytes, which is the limit{}",
+        path_.string(), offset(), most,
+        left > k_most_packet
+            ? " of one"
+            : " of what is left to all; if you trust it, allow more with --max-unpacked");
   }
   if (state != json::Unpacker::State::end_of_stream) {
-    return fail(
-        ErrorKind::input,
-        fmt::format("{}: the packet at byte {} holds packed ones whose {} stream is "
-                    "damaged",
-                    path_.string(), offset(), packing == json::Packing::zstd ? "zstd" : "zlib"));
+    return input_error("{}: the packet at byte {} holds packed ones whose {} stream is damaged",
+                       path_.string(), offset(), packing == json::Packing::zstd ? "zstd" : "zlib");
   }
   TRY(check_memory_room(path_));
   return std::string_view(bundle_);
 }
 
 tl::unexpected<Error> Packets::damaged() const {
-  return fail(ErrorKind::input,
-              fmt::format("{}: the packet at byte {} is damaged: what it holds are no fields",
-                          path_.string(), offset()));
+  return input_error("{}: the packet at byte {} is damaged: what it holds are no fields",
+                     path_.string(), offset());
 }
 
 }  // namespace entrain::perfetto

@@ -7,11 +7,11 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "base/fail.hpp"
 #include "formats/perfetto/annotations.hpp"
 #include "formats/perfetto/walk.hpp"
 
@@ -94,7 +94,7 @@ class EventReader {
 
   tl::unexpected<Error> misread() {
     is_misread = true;
-    return fail(ErrorKind::input, "");
+    return input_error("");
   }
 
   Result<void> see_attributes(std::string_view attributes) {
@@ -199,12 +199,8 @@ class EventReader {
 
   Result<void> see_metadata(std::string_view what, std::uint32_t track) {
     arguments_ += '}';
-    return see_({.phase = 'M',
-                 .category = {},
-                 .name = what,
-                 .arguments = arguments_,
-                 .id = {},
-                 .row = survey_.tracks[track].row});
+    const std::uint32_t row = survey_.tracks[track].row;
+    return see_({.phase = 'M', .name = what, .arguments = arguments_, .row = row});
   }
 
   /// The track of an event. k_none: the file has changed, as its hash will tell.
@@ -227,7 +223,6 @@ class EventReader {
             .category = texts.substr(0, slice.name_at),
             .name = texts.substr(slice.name_at, slice.arguments_at - slice.name_at),
             .arguments = arguments.empty() ? std::string_view() : arguments,
-            .id = {},
             .row = survey_.tracks[track].row,
             .time = slice.time};
   }
@@ -353,26 +348,17 @@ class EventReader {
     std::uint64_t bind = 0, direction = 0;
     bool is_bound = false;
     for_each_field<LegacyField>(bytes, [&](LegacyField field, const Value& value) {
-      switch (field) {
-        case LegacyField::name_iid:
-          if (event.name.empty()) event.name = state.name(Names::event, value.number);
-          break;
-        case LegacyField::unscoped_id:
-        case LegacyField::global_id:
-        case LegacyField::local_id:
-          event.id = number_text(value.number, id_);
-          event.is_local_id = field == LegacyField::local_id;
-          break;
-        case LegacyField::bind_id:
-          bind = value.number;
-          is_bound = true;
-          break;
-        case LegacyField::flow_direction:
-          direction = value.number;
-          break;
-        default:
-          break;
+      using enum LegacyField;
+      if (field == name_iid && event.name.empty()) {
+        event.name = state.name(Names::event, value.number);
       }
+      if (field == unscoped_id || field == global_id || field == local_id) {
+        event.id = number_text(value.number, id_);
+        event.is_local_id = field == local_id;
+      }
+      if (field == bind_id) bind = value.number;
+      is_bound |= field == bind_id;
+      if (field == flow_direction) direction = value.number;
     });
     constexpr std::string_view k_phases = "-fst";  // by direction: none, into, out of, through
     if (is_bound && direction > 0 && direction < k_phases.size()) {
@@ -390,9 +376,7 @@ class EventReader {
     for (const Flow& flow : flows_) {
       NumberText text{};
       TRY(see_({.phase = flow.phase,
-                .category = {},
                 .name = "flow",
-                .arguments = {},
                 .id = number_text(flow.id, text),
                 .row = event.row,
                 .time = event.time}));
@@ -446,13 +430,7 @@ class EventReader {
         continue;
       }
       const std::uint64_t value = counters.values[i];
-      Event event{.phase = 'C',
-                  .category = {},
-                  .name = {},
-                  .arguments = {},
-                  .id = {},
-                  .row = survey_.tracks[number].row,
-                  .time = time};
+      Event event{.phase = 'C', .row = survey_.tracks[number].row, .time = time};
       count(counters.are_doubles ? Counted{.real = std::bit_cast<double>(value)}
                                  : Counted{.whole = value},
             number, event);
@@ -516,41 +494,18 @@ class EventReader {
     const std::string_view stage = packet.stage;
     TRY_ASSIGN(const std::uint32_t track, track_of(queue_of(stage, packet.machine)));
     if (track == Tracks::k_none) return {};
-    Event event{.phase = 'X',
-                .category = {},
-                .name = {},
-                .arguments = {},
-                .id = {},
-                .row = survey_.tracks[track].row,
-                .time = time};
+    Event event{.phase = 'X', .row = survey_.tracks[track].row, .time = time};
     std::uint64_t id = 0, queue = 0;
     arguments_ = "{";
     for_each_field<StageField>(stage, [&](StageField field, const Value& value) {
-      switch (field) {
-        case StageField::event_id:
-          id = value.number;
-          break;
-        case StageField::duration:
-          event.length = value.integer();
-          break;
-        case StageField::hw_queue_iid:
-          queue = value.number;
-          break;
-        case StageField::stage_iid:
-          event.category = state.name(Names::stage, value.number);
-          break;
-        case StageField::name_iid:
-          event.name = state.name(Names::event, value.number);
-          break;
-        case StageField::name:
-          event.name = escaped(value.bytes, name_);
-          break;
-        case StageField::extra_data:
-          add_extra(value.bytes);
-          break;
-        default:
-          break;
-      }
+      using enum StageField;
+      if (field == event_id) id = value.number;
+      if (field == duration) event.length = value.integer();
+      if (field == hw_queue_iid) queue = value.number;
+      if (field == stage_iid) event.category = state.name(Names::stage, value.number);
+      if (field == name_iid) event.name = state.name(Names::event, value.number);
+      if (field == name) event.name = escaped(value.bytes, name_);
+      if (field == extra_data) add_extra(value.bytes);
     });
     // Readers take the first value of a name: these count where nothing else is told.
     NumberText text{};

@@ -45,15 +45,15 @@ struct TraceFacts {
 
 /// An event as Chrome JSON would have it; views are valid during the call. Texts are escaped.
 struct Event {
-  char phase = 'i';           ///< of Chrome JSON: X, i, C, s, f, M; B: a slice that does not end
-  std::string_view category;  ///< several are separated by commas
-  std::string_view name;
-  std::string_view arguments;  ///< JSON object, or empty
-  std::string_view id;         ///< of a flow, or of an asynchronous event
-  bool is_local_id = false;    ///< unique in its process only
-  std::uint32_t row = 0;       ///< position in Tracks::rows()
-  std::int64_t time = 0;       ///< by the clock of the trace, ns
-  std::int64_t length = -1;    ///< ns; -1: none
+  char phase = 'i';             ///< of Chrome JSON: X, i, C, s, f, M; B: a slice that does not end
+  std::string_view category{};  ///< several are separated by commas
+  std::string_view name{};
+  std::string_view arguments{};  ///< JSON object, or empty
+  std::string_view id{};         ///< of a flow, or of an asynchronous event
+  bool is_local_id = false;      ///< unique in its process only
+  std::uint32_t row = 0;         ///< position in Tracks::rows()
+  std::int64_t time = 0;         ///< by the clock of the trace, ns
+  std::int64_t length = -1;      ///< ns; -1: none
 };
 
 /// Reads the tracks of a file whose descriptors follow their events, or whose slices are not in

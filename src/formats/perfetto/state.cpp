@@ -2,10 +2,13 @@
 #include "formats/perfetto/state.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "base/fail.hpp"
 #include "base/memory_room.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
@@ -165,11 +168,10 @@ Result<void> State::keep(std::size_t bytes) {
   const std::size_t before = kept_;
   kept_ += bytes;
   if (kept_ > k_most_kept) {
-    return fail(ErrorKind::input,
-                fmt::format("{}: its names, tracks, clocks and open slices take more than {} "
-                            "bytes, which no recording needs; the file is damaged, or made to "
-                            "fill the memory",
-                            path_.string(), k_most_kept));
+    return input_error(
+        "{}: its names, tracks, clocks and open slices take more than {} bytes, which no recording "
+        "needs; the file is damaged, or made to fill the memory",
+        path_.string(), k_most_kept);
   }
   return before / k_step == kept_ / k_step ? Result<void>{} : check_memory_room(path_);
 }
@@ -219,35 +221,25 @@ Result<void> State::take(const Packet& packet) {
 }
 
 Result<void> State::take_names(std::string_view interned) {
+  using enum InternedField;
+  constexpr std::array<std::pair<InternedField, Names>, 5> k_tables{
+      {{event_categories, Names::category},
+       {event_names, Names::event},
+       {debug_annotation_names, Names::note},
+       {debug_annotation_string_values, Names::value},
+       {gpu_specifications, Names::stage}}};
   const std::size_t before = sequence_->size();
   for_each_field<InternedField>(interned, [&](InternedField field, const Value& entry) {
-    Names table{};
-    switch (field) {
-      case InternedField::event_categories:
-        table = Names::category;
-        break;
-      case InternedField::event_names:
-        table = Names::event;
-        break;
-      case InternedField::debug_annotation_names:
-        table = Names::note;
-        break;
-      case InternedField::debug_annotation_string_values:
-        table = Names::value;
-        break;
-      case InternedField::gpu_specifications:
-        table = Names::stage;
-        break;
-      default:
-        return;
-    }
+    const auto* const table =
+        std::ranges::find(k_tables, field, [](const auto& one) { return one.first; });
+    if (table == k_tables.end()) return;
     std::uint64_t iid = 0;
     std::string_view name;
     for_each_field<NameField>(entry.bytes, [&](NameField part, const Value& value) {
       if (part == NameField::iid) iid = value.number;
       if (part == NameField::name) name = value.bytes;
     });
-    if (iid != 0) sequence_->add(table, iid, name);
+    if (iid != 0) sequence_->add(table->second, iid, name);
   });
   return keep(sequence_->size() - before);
 }
@@ -276,23 +268,14 @@ void readings_of(std::string_view snapshot, Clocks& clocks, std::vector<Reading>
     Reading& reading = readings.emplace_back();
     reading.message = value.bytes;
     for_each_field<ClockField>(value.bytes, [&](ClockField part, const Value& own) {
-      switch (part) {
-        case ClockField::clock_id:
-          reading.clock = own.small();
-          break;
-        case ClockField::timestamp:
-          reading.value = own.integer();
-          reading.stored = own;
-          break;
-        case ClockField::is_incremental:
-          reading.is_incremental = own.number != 0;
-          break;
-        case ClockField::unit_multiplier_ns:
-          if (own.integer() > 0) reading.unit = own.integer();
-          break;
-        default:
-          break;
+      using enum ClockField;
+      if (part == clock_id) reading.clock = own.small();
+      if (part == timestamp) {
+        reading.value = own.integer();
+        reading.stored = own;
       }
+      if (part == is_incremental) reading.is_incremental = own.number != 0;
+      if (part == unit_multiplier_ns && own.integer() > 0) reading.unit = own.integer();
     });
   });
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <string>
 #include <tuple>
-#include <utility>
 
 #include "base/memory_room.hpp"
 #include "formats/perfetto/walk.hpp"
@@ -83,19 +81,9 @@ EventHead head_of_event(std::string_view event, const State& state) {
 }
 
 void set_phase(EventHead& head) {
-  switch (head.type) {
-    case k_slice_begin:
-      head.phase = 'B';
-      return;
-    case k_slice_end:
-      head.phase = 'E';
-      return;
-    case k_counter:
-      head.phase = 'C';
-      return;
-    default:
-      break;
-  }
+  if (head.type == k_slice_begin) head.phase = 'B';
+  if (head.type == k_slice_end) head.phase = 'E';
+  if (head.type == k_counter) head.phase = 'C';
   if (head.type != 0) return;
   for_each_field<LegacyField>(head.legacy.bytes, [&](LegacyField field, const Value& value) {
     // Markers of clocks hold other times, which are not moved.

@@ -6,8 +6,6 @@
 #include <optional>
 #include <vector>
 
-#include <fmt/core.h>
-
 #include <entrain/error.hpp>
 
 #include "base/try.hpp"

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <set>
 #include <span>
 #include <string>
@@ -12,8 +13,8 @@
 
 #include <fmt/format.h>
 
+#include "base/fail.hpp"
 #include "base/file.hpp"
-#include "base/stopwatch.hpp"
 #include "base/try.hpp"
 #include "formats/ctf/ctf.hpp"
 #include "formats/ignored_files.hpp"
@@ -32,13 +33,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-tl::unexpected<Error> useless(std::string sentence) {
-  return fail(ErrorKind::usage, std::move(sentence));
-}
-
 tl::unexpected<Error> missing(const fs::path& path) {
-  return fail(ErrorKind::input,
-              fmt::format("cannot open {}: No such file or directory", path.string()));
+  return input_error("cannot open {}: No such file or directory", path.string());
 }
 
 /// True for a file that holds a trace in JSON, of Perfetto or of Paraver, or spans, by its name.
@@ -75,8 +71,7 @@ Result<std::vector<fs::path>> document_files(const fs::path& path,
     }
   }
   if (error) {
-    return fail(ErrorKind::input,
-                fmt::format("cannot read {}: {}", path.string(), error.message()));
+    return input_error("cannot read {}: {}", path.string(), error.message());
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -89,10 +84,9 @@ Result<bool> may_be_document(const fs::path& file, const std::string& columns) {
 }
 
 tl::unexpected<Error> of_two_kinds(const fs::path& one, const fs::path& other) {
-  return useless(
-      fmt::format("{} is no trace of the kind that {} is: they are no files of one run; "
-                  "give them separately",
-                  one.string(), other.string()));
+  return usage_error(
+      "{} is no trace of the kind that {} is: they are no files of one run; give them separately",
+      one.string(), other.string());
 }
 
 /// The OTF2 anchors in a folder, as far as it can be read.
@@ -126,10 +120,10 @@ Result<std::vector<fs::path>> chosen_files(const fs::path& path, std::vector<std
     (is_chosen ? chosen : others).push_back(file);
   }
   if (is_ctf && !chosen.empty()) {
-    return useless(
-        fmt::format("{} holds CTF traces, and {} is no part of them: name the file, or "
-                    "the folders of the traces",
-                    path.string(), chosen.front().string()));
+    return usage_error(
+        "{} holds CTF traces, and {} is no part of them: name the file, or the folders of the "
+        "traces",
+        path.string(), chosen.front().string());
   }
   if (is_ctf) return chosen;
   if (chosen.empty() || others.empty()) return files;
@@ -191,10 +185,10 @@ Result<DocumentKind> kind_of(const fs::path& file, const std::string& columns) {
   if (is_message_name(file) && fs::file_size(file, error) > 0) {
     TRY_ASSIGN(const bool may_be_trace, kineto::may_be_trace(file));
     if (!may_be_trace) {
-      return fail(ErrorKind::input,
-                  fmt::format("{} is named as Protobuf, and is no message of OTLP: "
-                              "its begin is damaged, or of another kind",
-                              file.string()));
+      return input_error(
+          "{} is named as Protobuf, and is no message of OTLP: its begin is damaged, or of another "
+          "kind",
+          file.string());
     }
   }
   return DocumentKind::trace;
@@ -257,19 +251,16 @@ Result<DocumentKind> choose_kind(std::vector<fs::path>& files, std::span<const f
   const DocumentKind kind{static_cast<std::uint8_t>(first)};
   files = std::move(of_kind.at(first));
   if (first != last) {
-    return fail(
-        ErrorKind::input,
-        fmt::format("{} holds {}, but {} does not: they are no files of one run; give them "
-                    "separately",
-                    files.front().string(),
-                    kind == DocumentKind::spans ? "spans of services" : "a trace of Paraver",
-                    of_kind.at(last).front().string()));
+    return input_error(
+        "{} holds {}, but {} does not: they are no files of one run; give them separately",
+        files.front().string(),
+        kind == DocumentKind::spans ? "spans of services" : "a trace of Paraver",
+        of_kind.at(last).front().string());
   }
   if (kind == DocumentKind::paraver && files.size() > 1) {
-    return useless(
-        fmt::format("{} and {} are traces of Paraver, each of a run of its own; give one "
-                    "of them",
-                    files[0].string(), files[1].string()));
+    return usage_error(
+        "{} and {} are traces of Paraver, each of a run of its own; give one of them",
+        files[0].string(), files[1].string());
   }
   return kind;
 }
@@ -284,13 +275,9 @@ Result<bool> are_ctf(const Paths& paths) {
 
 /// Reads folders of CTF traces.
 Result<std::unique_ptr<Source>> open_ctf(const Paths& paths, std::span<const std::string> match) {
-  double read_s = 0;
-  std::unique_ptr<Recording> recording;
-  {
-    const Stopwatch watch(read_s);
-    TRY_ASSIGN(recording, ctf::read(paths, match));
-  }
-  recording->finish(read_s, {});
+  const auto begin = std::chrono::steady_clock::now();
+  TRY_ASSIGN(std::unique_ptr<Recording> recording, ctf::read(paths, match));
+  recording->finish(begin, {});
   return recording;
 }
 
@@ -302,8 +289,8 @@ tl::unexpected<Error> no_table(const fs::path& path, const std::string& columns)
                         is_paraver(path) || may_be_document(path, columns).value_or(true);
   const Result<void> checked = is_other ? Result<void>() : spans::check_table(path, columns);
   if (!checked) return tl::unexpected(checked.error());
-  return useless(fmt::format("--columns is for tables of spans in CSV, and {} {} none",
-                             path.string(), fs::is_directory(path, error) ? "holds" : "is"));
+  return usage_error("--columns is for tables of spans in CSV, and {} {} none", path.string(),
+                     fs::is_directory(path, error) ? "holds" : "is");
 }
 
 /// Refuses columns of which no file is a table.
@@ -334,20 +321,17 @@ Result<std::unique_ptr<Recording>> open_documents(std::vector<fs::path> files,
                                                   const ReadOptions& how) {
   TRY_ASSIGN(const Documents documents,
              documents_in(std::move(files), named, std::move(notes), how));
-  double read_s = 0;
+  const auto begin = std::chrono::steady_clock::now();
   std::unique_ptr<Recording> recording;
-  {
-    const Stopwatch watch(read_s);
-    if (documents.kind == DocumentKind::paraver) {
-      TRY_ASSIGN(recording, paraver::read(documents.files.front(), how.max_unpacked));
-    } else if (documents.kind == DocumentKind::spans) {
-      TRY_ASSIGN(recording, spans::read(documents.files, threads, how.max_unpacked, how.columns));
-    } else {
-      TRY_ASSIGN(const auto parts, read_parts(documents, threads, how));
-      TRY_ASSIGN(recording, parts->join(threads));
-    }
+  if (documents.kind == DocumentKind::paraver) {
+    TRY_ASSIGN(recording, paraver::read(documents.files.front(), how.max_unpacked));
+  } else if (documents.kind == DocumentKind::spans) {
+    TRY_ASSIGN(recording, spans::read(documents.files, threads, how.max_unpacked, how.columns));
+  } else {
+    TRY_ASSIGN(const auto parts, read_parts(documents, threads, how));
+    TRY_ASSIGN(recording, parts->join(threads));
   }
-  recording->finish(read_s, documents.notes);
+  recording->finish(begin, documents.notes);
   return recording;
 }
 
@@ -374,7 +358,7 @@ Result<std::vector<fs::path>> documents_at(const Paths& paths, std::vector<std::
 /// Refuses paths that are known to be no archives.
 Result<void> check_archives(const Paths& paths) {
   for (const fs::path& path : paths) {
-    if (const std::string hint = hint_of(path); !hint.empty()) return useless(hint);
+    if (const std::string hint = hint_of(path); !hint.empty()) return fail(ErrorKind::usage, hint);
   }
   return {};
 }
@@ -421,8 +405,8 @@ std::string shown_name(const Paths& paths) {
 Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads, const ReadOptions& how) {
   if (std::find(paths.begin(), paths.end(), k_standard_input) != paths.end()) {
     if (paths.size() > 1)
-      return useless("standard input (-) is one trace: give no others beside it");
-    if (!how.match.empty()) return useless(k_no_match);
+      return usage_error("standard input (-) is one trace: give no others beside it");
+    if (!how.match.empty()) return usage_error(k_no_match);
     return open_standard_input(threads, how);
   }
   const bool are_summaries = std::ranges::any_of(paths, is_summary);
@@ -435,7 +419,7 @@ Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads, const
       if (is_ctf) return open_ctf(paths, how.match);
     }
   }
-  if (!how.match.empty()) return useless(k_no_match);
+  if (!how.match.empty()) return usage_error(k_no_match);
   if (are_summaries) return open_summaries(paths, threads, how);
   if (files.empty()) {
     TRY(check_archives(paths));
@@ -473,11 +457,11 @@ Result<Documents> documents_of(const Paths& paths, const ReadOptions& how) {
     }
     if (documents.kind != DocumentKind::paraver) return documents;
   }
-  return useless(
-      fmt::format("{} is neither a training run nor spans, and only these are corrected in parts: "
-                  "give all of it to entrain correct; processes share the work on an OTF2 archive "
-                  "(mpirun -n 4 entrain correct)",
-                  paths.front().string()));
+  return usage_error(
+      "{} is neither a training run nor spans, and only these are corrected in parts: give all of "
+      "it to entrain correct; processes share the work on an OTF2 archive (mpirun -n 4 entrain "
+      "correct)",
+      paths.front().string());
 }
 
 Result<std::unique_ptr<Source>> open(Team& processes, const Paths& paths, unsigned threads,
@@ -485,7 +469,7 @@ Result<std::unique_ptr<Source>> open(Team& processes, const Paths& paths, unsign
   TRY_ASSIGN(auto source, agree(processes, open(paths, threads, how)));
   Result<void> shared;
   if (source->given() && processes.size() > 1) {
-    shared = useless("only OTF2 archives are shared among processes");
+    shared = usage_error("only OTF2 archives are shared among processes");
   }
   TRY(processes.agree(std::move(shared)));
   return source;
@@ -493,39 +477,39 @@ Result<std::unique_ptr<Source>> open(Team& processes, const Paths& paths, unsign
 
 Result<void> check_output(const Paths& paths, const fs::path& output, const OutputRule& rule) {
   if (std::ranges::any_of(paths, is_summary)) {
-    return useless(
-        fmt::format("{} is a summary, which holds no events to write: entrain fit finds "
-                    "the clocks, and entrain apply writes each part by them",
-                    std::ranges::find_if(paths, is_summary)->string()));
+    return usage_error(
+        "{} is a summary, which holds no events to write: entrain fit finds the clocks, and "
+        "entrain apply writes each part by them",
+        std::ranges::find_if(paths, is_summary)->string());
   }
   if (paths.size() == 1 && paths.front() == k_standard_input && !is_file_name(output)) {
     TRY_ASSIGN(const fs::path path, standard_input());
-    if (is_paraver(path)) return useless(k_needs_labels);
-    return useless(
+    if (is_paraver(path)) return usage_error(k_needs_labels);
+    return usage_error(
         "standard input becomes a file: give it a name that ends in .json, .jsonl, .ndjson, "
         ".pftrace, .pb or .csv");
   }
   const bool is_of_paraver = paths.size() == 1 && is_paraver(paths.front());
   if (paraver::is_trace_name(output) || (is_of_paraver && is_file_name(output))) {
-    return useless(
-        fmt::format("{} is the name of a file, but a trace of Paraver is written with its "
-                    "labels (.pcf, .row) into a folder; name one",
-                    output.string()));
+    return usage_error(
+        "{} is the name of a file, but a trace of Paraver is written with its labels (.pcf, .row) "
+        "into a folder; name one",
+        output.string());
   }
   if (!is_file_name(output)) return OutputFolder::check(output, rule);
   if (is_one_file(paths)) return OutputFile::check(output, rule);
-  return useless(fmt::format("the new trace is a folder, as {} is{}; {} is the name of a file",
-                             paths.front().string(), paths.size() == 1 ? "" : ", with the others",
-                             output.string()));
+  return usage_error("the new trace is a folder, as {} is{}; {} is the name of a file",
+                     paths.front().string(), paths.size() == 1 ? "" : ", with the others",
+                     output.string());
 }
 
 Result<void> require_archive(const fs::path& path) {
   TRY_ASSIGN(const std::vector<fs::path> documents, document_files(path));
   if (documents.empty() && !holds_ctf(path)) return {};
-  return fail(ErrorKind::input,
-              fmt::format("{} is no OTF2 archive, and this verb reads OTF2 archives only; all "
-                          "others but record read other traces, too",
-                          path.string()));
+  return input_error(
+      "{} is no OTF2 archive, and this verb reads OTF2 archives only; all others but record read "
+      "other traces, too",
+      path.string());
 }
 
 void add_inputs(Inputs& inputs, const fs::path& path) {

@@ -7,9 +7,7 @@
 #include <span>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "base/stopwatch.hpp"
+#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "formats/kineto/kineto.hpp"
 #include "formats/parts/fields.hpp"
@@ -23,8 +21,7 @@ namespace fs = std::filesystem;
 namespace {
 
 tl::unexpected<Error> damaged_summary(const fs::path& path) {
-  return fail(ErrorKind::input,
-              fmt::format("{} is damaged: summarise its part again", path.string()));
+  return input_error("{} is damaged: summarise its part again", path.string());
 }
 
 /// Refuses a file that stands in two summaries, and files whose copies would have one name.
@@ -37,14 +34,13 @@ Result<void> check_once(std::span<const Parts::File> files, std::span<const fs::
     const bool is_same = one.hash == other.hash && one.bytes == other.bytes;
     const std::string first = summary_of[at->second].string(), second = summary_of[f].string();
     if (is_same) {
-      return fail(ErrorKind::input, fmt::format("{} is summarised twice, in {} and in {}: give one "
-                                                "of them",
-                                                one.path.string(), first, second));
+      return input_error("{} is summarised twice, in {} and in {}: give one of them",
+                         one.path.string(), first, second);
     }
-    return fail(ErrorKind::input,
-                fmt::format("{} in {} and {} in {} have one name, by which the files of a run are "
-                            "told apart: rename one, and summarise it again",
-                            one.path.string(), first, other.path.string(), second));
+    return input_error(
+        "{} in {} and {} in {} have one name, by which the files of a run are told apart: rename "
+        "one, and summarise it again",
+        one.path.string(), first, other.path.string(), second);
   }
   return {};
 }
@@ -68,10 +64,10 @@ Result<Summaries> read_summaries(const Paths& paths) {
     fields(own);
     if (own > DocumentKind::trace) return damaged_summary(path);
     if (kind && *kind != own) {
-      return fail(ErrorKind::input,
-                  fmt::format("{} and {} are summaries of spans and of a training run: they are of "
-                              "two runs; give them separately",
-                              paths.front().string(), path.string()));
+      return input_error(
+          "{} and {} are summaries of spans and of a training run: they are of two runs; give them "
+          "separately",
+          paths.front().string(), path.string());
     }
     kind = own;
     if (all.parts == nullptr) all.parts = no_parts(own);
@@ -120,19 +116,15 @@ bool is_summary(const fs::path& file) { return parts::is_of(parts::Kind::summary
 Result<std::unique_ptr<Recording>> open_summaries(const Paths& summaries, unsigned threads,
                                                   const ReadOptions& how) {
   if (!how.columns.empty()) {
-    return fail(ErrorKind::usage,
-                "--columns is for tables, and these are summaries: name the columns where a table "
-                "is summarised");
+    return usage_error(
+        "--columns is for tables, and these are summaries: name the columns where a table is "
+        "summarised");
   }
-  double read_s = 0;
-  std::unique_ptr<Recording> recording;
-  {
-    const Stopwatch watch(read_s);
-    TRY_ASSIGN(const Summaries all, read_summaries(summaries));
-    TRY(check_once(all.parts->files(), all.summary_of));
-    TRY_ASSIGN(recording, all.parts->join(threads));
-  }
-  recording->finish(read_s, {});
+  const auto begin = std::chrono::steady_clock::now();
+  TRY_ASSIGN(const Summaries all, read_summaries(summaries));
+  TRY(check_once(all.parts->files(), all.summary_of));
+  TRY_ASSIGN(std::unique_ptr<Recording> recording, all.parts->join(threads));
+  recording->finish(begin, {});
   recording->written_with = [original = recording.get(), summaries,
                              threads](std::span<const ClockMap> maps) {
     return moved_run(*original, summaries, maps, threads);
@@ -157,8 +149,7 @@ Result<FittedPart> open_fitted(const fs::path& clocks, const Documents& part, un
     if (map) result.maps.push_back(*std::move(map));
   }
   if (!is_fine) {
-    return fail(ErrorKind::input,
-                fmt::format("{} is damaged: fit the clocks again", clocks.string()));
+    return input_error("{} is damaged: fit the clocks again", clocks.string());
   }
   if (kind != part.kind) return unknown_part(part.files.front());
   TRY_ASSIGN(

@@ -12,6 +12,7 @@
 
 #include <fmt/core.h>
 
+#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 
@@ -29,9 +30,9 @@ Result<File> nameless_file() {
   std::string name = (fs::temp_directory_path(error) / "entrain-XXXXXX").string();
   const int descriptor = error ? -1 : ::mkstemp(name.data());
   if (descriptor < 0) {
-    return fail(ErrorKind::output,
-                "there is no folder for temporary files, to which standard input could be copied; "
-                "name one in TMPDIR");
+    return output_error(
+        "there is no folder for temporary files, to which standard input could be copied; name one "
+        "in TMPDIR");
   }
   ::unlink(name.c_str());
   return File(descriptor);
@@ -45,7 +46,7 @@ Result<void> copy_to(File& file) {
     if (size == 0) return {};
     if (size < 0 && errno == EINTR) continue;
     if (size < 0) {
-      return fail(ErrorKind::input, fmt::format("cannot read standard input: {}", reason(errno)));
+      return input_error("cannot read standard input: {}", reason(errno));
     }
     TRY(file.write(std::span(block).first(static_cast<std::size_t>(size))));
   }

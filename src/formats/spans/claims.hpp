@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "formats/spans/edges.hpp"
 #include "formats/spans/spans.hpp"

@@ -203,8 +203,7 @@ SpanEdges edges_of(const Spans& spans, const Family& family, const Identity& ide
                                                 [](const Span& span) { return span.host; });
   const std::uint64_t unresolved = take_steps(spans, result.steps, result.found);
   if (unresolved > 0) result.notes = notes_of(result.steps, identity.clocks);
-  const RejectedEnds rejected =
-      mark_unreliable_ends(spans, identity.clocks.clocks.size(), result.found);
+  result.rejected = mark_unreliable_ends(spans, identity.clocks.clocks.size(), result.found);
   const auto backwards =
       static_cast<std::uint64_t>(std::count_if(spans.untimed.begin(), spans.untimed.end(),
                                                [](const auto& one) { return one.is_backwards; }));
@@ -226,14 +225,10 @@ SpanEdges edges_of(const Spans& spans, const Family& family, const Identity& ide
       {"calls_set_aside", finder.aside},
       {"edges_below_the_resolution", unresolved},
       {"calls_without_a_length", finder.endless},
-      {"contradicted_ends", rejected.contradicted},
-      {"ends_nobody_waits_for", rejected.asynchronous},
-      {"edges_at_times_shown_twice", rejected.shown_twice},
+      {"contradicted_ends", result.rejected.contradicted},
+      {"ends_nobody_waits_for", result.rejected.asynchronous},
+      {"edges_at_times_shown_twice", result.rejected.shown_twice},
   });
-  result.dropped = rejected.operations;
-  result.doubtful = rejected.doubtful;
-  result.shown_twice = rejected.clocks_shown_twice;
-  result.folds = rejected.folds;
   return result;
 }
 

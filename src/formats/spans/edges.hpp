@@ -64,13 +64,19 @@ struct ClockShownTwice {
   std::uint64_t edges = 0, total = 0;  ///< edges at such times; all of the clock
 };
 
+/// Edges that were rejected.
+struct RejectedEnds {
+  std::uint64_t contradicted = 0, asynchronous = 0, shown_twice = 0;
+  std::vector<DroppedEnds> operations;  ///< contradicted ones, the most first
+  std::vector<DoubtfulPair> doubtful;   ///< in order
+  std::vector<ClockShownTwice> clocks_shown_twice;
+  std::vector<Fold> folds;  ///< in order
+};
+
 /// Evidence of spans about their clocks.
 struct SpanEdges {
-  BigVector<Edge> found;             ///< sorted by their later spans
-  std::vector<DroppedEnds> dropped;  ///< the most first
-  std::vector<DoubtfulPair> doubtful;
-  std::vector<ClockShownTwice> shown_twice;
-  std::vector<Fold> folds;
+  BigVector<Edge> found;  ///< sorted by their later spans
+  RejectedEnds rejected;
   std::uint64_t without_parent = 0;  ///< spans that a missing parent of another host called
   Counters counters;                 ///< ignored spans and edges; no zeros
   Steps steps;                       ///< resolution of each clock

@@ -127,7 +127,7 @@ void SpanIds::number_all(std::span<const Key> keys, const Take& take) {
 template <class Fields>
 void SpanIds::visit(Fields& fields) {
   std::vector<std::string> texts = texts_.all();
-  parts::list(fields, texts, [](Fields& inner, std::string& text) { inner(text); });
+  parts::list(fields, texts);
   for (const std::string& text : texts) texts_.number(text);
   if (texts_.all().size() != texts.size()) return fields.refuse();  // none stands there twice
   BigVector<Key> all = keys_;

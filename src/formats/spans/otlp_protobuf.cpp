@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <array>
 #include <string>
 #include <string_view>
 
 #include "base/utf8.hpp"
 #include "formats/perfetto/message.hpp"
 #include "formats/spans/protobuf.hpp"
-#include "formats/spans/protobuf_fields.hpp"
 #include "formats/spans/reader.hpp"
 
 namespace entrain::spans {

@@ -5,8 +5,7 @@
 #include <limits>
 #include <span>
 
-#include <fmt/core.h>
-
+#include "base/fail.hpp"
 #include "base/memory_room.hpp"
 #include "base/try.hpp"
 #include "formats/json/document.hpp"
@@ -48,12 +47,10 @@ Result<UnpackedMessages> unpack_messages(std::string_view packed, std::uint64_t 
         std::min<std::uint64_t>(left, std::numeric_limits<std::uint32_t>::max());
     if (json::unpack(json::Packing::zstd, messages.message(), limit, message) !=
         json::Unpacker::State::end_of_stream) {
-      return fail(
-          ErrorKind::input,
-          fmt::format("{}: the message at byte {} is no zstd stream, or the file holds more "
-                      "than {} bytes when unpacked; if you trust it, allow more with "
-                      "--max-unpacked",
-                      file.string(), messages.offset(), most));
+      return input_error(
+          "{}: the message at byte {} is no zstd stream, or the file holds more than {} bytes when "
+          "unpacked; if you trust it, allow more with --max-unpacked",
+          file.string(), messages.offset(), most);
     }
     if (!is_json(message)) append_fixed_size(message.size(), result.text);
     result.text += message;

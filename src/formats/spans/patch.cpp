@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/fail.hpp"
 #include "formats/json/strings.hpp"
 #include "formats/spans/span_table.hpp"
 
@@ -97,11 +98,10 @@ Result<std::string> patched(std::string_view text, std::span<const Stamp> stamps
     const bool is_length = stamp.since != k_no_length;
     const std::int64_t since = is_length ? map(stamp.since) : 0;
     if (time < 0 || since < 0) {
-      return fail(ErrorKind::input,
-                  fmt::format("byte {}: the time {} would become negative; is it one?", stamp.at,
-                              stamp.form == Stamp::Form::fixed64
-                                  ? std::to_string(stamp.time)
-                                  : json::excerpt(text.substr(stamp.at, stamp.size))));
+      return input_error("byte {}: the time {} would become negative; is it one?", stamp.at,
+                         stamp.form == Stamp::Form::fixed64
+                             ? std::to_string(stamp.time)
+                             : json::excerpt(text.substr(stamp.at, stamp.size)));
     }
     const bool is_cell = stamp.form == Stamp::Form::cell;
     const bool stays = time == static_cast<std::int64_t>(stamp.time) &&

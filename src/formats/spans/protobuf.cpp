@@ -12,7 +12,6 @@
 
 #include "formats/perfetto/message.hpp"
 #include "formats/spans/draft.hpp"
-#include "formats/spans/protobuf_fields.hpp"
 
 namespace entrain::spans {
 namespace {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <protozero/exception.hpp>
 
+#include "base/fail.hpp"
 #include "base/memory_room.hpp"
 #include "base/try.hpp"
 #include "formats/json/document.hpp"
@@ -149,13 +150,11 @@ Result<void> read_messages(std::string_view text, const TextSoFar& so_far, const
       if (!reader.message(messages.message())) return reader.memory();
     }
   } catch (const protozero::exception&) {
-    return fail(ErrorKind::input,
-                fmt::format("{}: the message at byte {} is damaged: what it holds are no fields",
-                            name, so_far.bytes + messages.done()));
+    return input_error("{}: the message at byte {} is damaged: what it holds are no fields", name,
+                       so_far.bytes + messages.done());
   }
   if (so_far.bytes + messages.done() == 0) {
-    return fail(ErrorKind::input,
-                fmt::format("{}: its first message does not end; the file was cut off", name));
+    return input_error("{}: its first message does not end; the file was cut off", name);
   }
   spans.cut_files += messages.cut() ? 1 : 0;
   return {};
@@ -168,8 +167,7 @@ Result<void> read_documents(const std::string& text, TextSoFar& so_far, const st
   Documents documents(text, so_far);
   for (std::string_view own; documents.next(own);) {
     if (own.size() >= simdjson::SIMDJSON_MAXSIZE_BYTES) {
-      return fail(ErrorKind::input, fmt::format("{}: this document has 4 GiB or more; split it",
-                                                documents.place(name)));
+      return input_error("{}: this document has 4 GiB or more; split it", documents.place(name));
     }
     const simdjson::padded_string_view part(own.data(), own.size(),
                                             text.capacity() - documents.begin());
@@ -185,8 +183,7 @@ Result<void> read_documents(const std::string& text, TextSoFar& so_far, const st
         spans.cut_files += cut ? 1 : 0;
         continue;
       }
-      return fail(ErrorKind::input, fmt::format("{}: this is damaged JSON, or it was cut off",
-                                                documents.place(name)));
+      return input_error("{}: this is damaged JSON, or it was cut off", documents.place(name));
     }
     so_far.any_known |= known;
   }
@@ -196,12 +193,13 @@ Result<void> read_documents(const std::string& text, TextSoFar& so_far, const st
     return {};
   }
   if (so_far.documents == 0) {
-    return fail(ErrorKind::input, fmt::format("{}: this is damaged JSON: it is empty", name));
+    return input_error("{}: this is damaged JSON: it is empty", name);
   }
   if (!so_far.any_known) {
-    return fail(ErrorKind::input, fmt::format("{}: these are no spans as OTLP, Jaeger or Zipkin "
-                                              "write them (resourceSpans, data or an array)",
-                                              name));
+    return input_error(
+        "{}: these are no spans as OTLP, Jaeger or Zipkin write them (resourceSpans, data or an "
+        "array)",
+        name);
   }
   return {};
 }

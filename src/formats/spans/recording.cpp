@@ -6,8 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
+#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "formats/json/document.hpp"
 #include "formats/json/scanner.hpp"
@@ -143,16 +142,15 @@ Result<std::unique_ptr<formats::Recording>> reopen(parts::FieldReader& fields, s
                                                    unsigned threads, const std::string& columns) {
   Fitted fitted;
   if (!unpack(fields, clocks, fitted)) {
-    return fail(ErrorKind::input, "the fitted clocks are damaged: fit them again");
+    return input_error("the fitted clocks are damaged: fit them again");
   }
   TRY_ASSIGN(std::vector<SourceFile> chosen,
              formats::chosen_parts<SourceFile>(fitted.files, files, left_out));
   for (const SourceFile& file : chosen) {
     if (columns.empty() || file.encoding != Encoding::csv || file.columns == columns) continue;
-    return fail(ErrorKind::usage,
-                fmt::format("{} was summarised {}: give the same columns", file.path.string(),
-                            file.columns.empty() ? "without --columns"
-                                                 : "with --columns '" + file.columns + "'"));
+    return usage_error(
+        "{} was summarised {}: give the same columns", file.path.string(),
+        file.columns.empty() ? "without --columns" : "with --columns '" + file.columns + "'");
   }
   return std::make_unique<Run>(std::move(chosen), fitted, threads);
 }

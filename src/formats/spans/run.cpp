@@ -12,6 +12,7 @@
 
 #include <fmt/ranges.h>
 
+#include "base/fail.hpp"
 #include "base/flat_map.hpp"
 #include "base/try.hpp"
 #include "formats/json/document.hpp"
@@ -112,15 +113,15 @@ Run::Run(std::vector<SourceFile> sources, Spans& spans, unsigned threads, const 
   if (known == nullptr) {
     // A span across a fold ends before it begins, and is ignored: with a map for each of its ends
     // it would be none of those in the copy.
-    std::erase_if(edges.folds, [&](const Fold& fold) {
+    std::erase_if(edges.rejected.folds, [&](const Fold& fold) {
       return std::ranges::any_of(spans.untimed, [&](const Untimed& one) {
         return one.is_backwards &&
                known_.identity.host_of(one.clock, static_cast<std::uint64_t>(one.value)) ==
                    fold.host;
       });
     });
-    if (!edges.folds.empty()) {
-      divide(known_.identity, spans, edges.folds);
+    if (!edges.rejected.folds.empty()) {
+      divide(known_.identity, spans, edges.rejected.folds);
       edges = edges_of(spans, family, known_.identity);
     }
     for (const Span& span : spans.all) known_.hosts.push_back(span.host);
@@ -136,8 +137,9 @@ Run::Run(std::vector<SourceFile> sources, Spans& spans, unsigned threads, const 
   }
   set_aside.insert(set_aside.end(), known_.identity.set_aside.begin(),
                    known_.identity.set_aside.end());
-  for (const DoubtfulPair& pair : edges.doubtful) set_aside.push_back(doubtful_of(pair, clocks));
-  for (const ClockShownTwice& one : edges.shown_twice) {
+  for (const DoubtfulPair& pair : edges.rejected.doubtful)
+    set_aside.push_back(doubtful_of(pair, clocks));
+  for (const ClockShownTwice& one : edges.rejected.clocks_shown_twice) {
     set_aside.push_back(shown_twice_of(one, clocks));
   }
   for (const SetAside& one : set_aside) {
@@ -160,7 +162,7 @@ Run::Run(std::vector<SourceFile> sources, Spans& spans, unsigned threads, const 
   coverage.lost = edges.without_parent;
   name_worst_edges(spans);
   warn_of_duplicates(spans, family);
-  warn_of_dropped_ends(edges.dropped);
+  warn_of_dropped_ends(edges.rejected.operations);
   warn_of_immovable_times(spans);
   name_contents();
 }
@@ -274,7 +276,7 @@ Result<void> Run::write_file(const fs::path& to, const SourceFile& file,
   const std::span<const Mark> marks_of_text = framing ? std::span<const Mark>() : marks;
   Result<std::string> text = patched(document.text, stamps, maps, marks_of_text, document.sizes);
   if (!text) {
-    return fail(ErrorKind::input, fmt::format("{}: {}", file.path.string(), text.error().message));
+    return input_error("{}: {}", file.path.string(), text.error().message);
   }
   if (framing && marked) *text = with_marks(*text, *framing, marks, maps);
   if (document.by_message) {
@@ -306,10 +308,10 @@ Result<void> Run::check_written(const fs::path& to, const SourceFile& file, cons
     return a.id == b.id;
   });
   if (is_it && others <= before.immovable_times) return {};
-  return fail(ErrorKind::output,
-              fmt::format("{} does not hold the spans of {} with their new times, and was not "
-                          "kept; write to another disk",
-                          to.filename().string(), file.path.string()));
+  return output_error(
+      "{} does not hold the spans of {} with their new times, and was not kept; write to another "
+      "disk",
+      to.filename().string(), file.path.string());
 }
 
 void Run::move(SpanFile& file, std::span<const ClockMap> maps) const {
@@ -412,9 +414,9 @@ Result<std::unique_ptr<Run>> run_of(std::vector<SourceFile> sources, Spans& span
         " no span with a time and no event; give a file that holds some");
   }
   if (known != nullptr && spans.all.size() != known->hosts.size()) {
-    return fail(ErrorKind::output,
-                "the corrected files do not hold the spans of the original; they were not kept; "
-                "write to another disk");
+    return output_error(
+        "the corrected files do not hold the spans of the original; they were not kept; write to "
+        "another disk");
   }
   return std::make_unique<Run>(std::move(sources), spans, threads, known);
 }
@@ -462,9 +464,9 @@ Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folde
     same = !other(written->found_[i], found_[i]);
   }
   if (!same) {
-    return fail(ErrorKind::output,
-                "the corrected files do not hold the calls of the original; they were not kept; "
-                "write to another disk");
+    return output_error(
+        "the corrected files do not hold the calls of the original; they were not kept; write to "
+        "another disk");
   }
   return written;
 }

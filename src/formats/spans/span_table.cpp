@@ -12,6 +12,7 @@
 
 #include <fmt/ranges.h>
 
+#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "formats/spans/reader.hpp"
 #include "formats/tables/columns.hpp"
@@ -57,7 +58,7 @@ Result<tables::Reader> open_table(std::string_view text, const std::string& name
   TRY_ASSIGN(tables::Reader reader,
              tables::Reader::open({name, text}, k_span_columns,
                                   {.given = std::move(given), .others = k_other_span_columns}));
-  if (reader.is_json()) return fail(ErrorKind::input, fmt::format("{} is no table of CSV", name));
+  if (reader.is_json()) return input_error("{} is no table of CSV", name);
   for (const std::size_t column : {k_trace, k_span, k_start}) {
     if (!reader.has(column)) return reader.missing(column);
   }

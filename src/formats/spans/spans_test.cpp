@@ -225,10 +225,10 @@ TEST(Spans, ends_of_clients_that_gave_up_are_dropped_and_counted) {
                                    .spans);
   EXPECT_THAT(lines_of(edges), ElementsAre("a:1000000 -> b:1010000", "a:9000000 -> b:9010000",
                                            "b:9090000 -> a:9100000"));
-  ASSERT_EQ(edges.dropped.size(), 1U);
-  EXPECT_EQ(edges.dropped[0].operation, "get");
-  EXPECT_EQ(edges.dropped[0].dropped, 1U);
-  EXPECT_EQ(edges.dropped[0].total, 2U);
+  ASSERT_EQ(edges.rejected.operations.size(), 1U);
+  EXPECT_EQ(edges.rejected.operations[0].operation, "get");
+  EXPECT_EQ(edges.rejected.operations[0].dropped, 1U);
+  EXPECT_EQ(edges.rejected.operations[0].total, 2U);
   EXPECT_THAT(edges.counters, ElementsAre(Pair("contradicted_ends", 1U)));
 }
 
@@ -272,7 +272,7 @@ TEST(Spans, a_wrong_clock_loses_no_end) {
                                                    {"4", "3", "SERVER", "b", 12005, 90}}))
                                    .spans);
   EXPECT_EQ(lines_of(edges).size(), 4U);
-  EXPECT_THAT(edges.dropped, IsEmpty());
+  EXPECT_THAT(edges.rejected.operations, IsEmpty());
 }
 
 TEST(Spans, what_is_odd_is_counted) {

@@ -25,8 +25,8 @@ inline Found edges_of(Spans spans) {
   const Family family(spans);
   Identity identity = identify(spans, family);
   SpanEdges edges = edges_of(spans, family, identity);
-  if (!edges.folds.empty()) {
-    divide(identity, spans, edges.folds);
+  if (!edges.rejected.folds.empty()) {
+    divide(identity, spans, edges.rejected.folds);
     edges = edges_of(spans, family, identity);
   }
   return {std::move(edges), std::move(identity)};

@@ -19,25 +19,17 @@ void visit_source(Fields& fields, SourceFile& source) {
   std::string path = source.path.string();
   fields(path);
   source.path = path;
-  fields(source.max_unpacked);
-  fields(source.columns);
-  fields(source.bytes);
+  fields(source.max_unpacked, source.columns, source.bytes);
   fields.hash(source.hash);
-  fields(source.events);
-  fields(source.encoding);
-  fields(source.is_cut);
+  fields(source.events, source.encoding, source.is_cut);
   if (source.encoding > Encoding::csv) fields.refuse();
 }
 
-/// `write`: how a name is written.
-template <class Fields, class Write>
-void visit_names(Fields& fields, NameTable& table, const Write& write) {
+template <class Fields>
+void visit_names(Fields& fields, NameTable& table) {
   std::vector<std::string> names = Fields::k_reads ? std::vector<std::string>() : table.all();
-  fields.size(names);
-  for (std::string& name : names) {
-    write(name);
-    if constexpr (Fields::k_reads) table.number(name);
-  }
+  parts::list(fields, names);
+  for (const std::string& name : names) table.number(name);
   if (table.all().size() != names.size()) fields.refuse();  // no name stands there twice
 }
 
@@ -88,11 +80,10 @@ void visit_rows(Fields& fields, BigVector<Span>& all, std::uint64_t unit) {
 
 template <class Fields>
 void visit_spans(Fields& fields, Spans& spans) {
-  const auto plain = [&](std::string& name) { fields(name); };
   spans.ids.visit(fields);
-  visit_names(fields, spans.operations, plain);
-  visit_names(fields, spans.clocks, plain);
-  visit_names(fields, spans.groups, plain);
+  for (NameTable* const names : {&spans.operations, &spans.clocks, &spans.groups}) {
+    visit_names(fields, *names);
+  }
   fields.size(spans.facts);
   parts::columns(fields, spans.facts, &PlaceFacts::group, &PlaceFacts::is_changed);
   fields.size(spans.all, k_least_of_span);
@@ -108,6 +99,7 @@ void visit_spans(Fields& fields, Spans& spans) {
     inner(one.is_backwards);
     one.value = std::bit_cast<double>(value);
   });
+<<<<<<< HEAD
   fields(spans.unit);
   fields(spans.without_id);
   fields(spans.without_end);
@@ -115,13 +107,16 @@ void visit_spans(Fields& fields, Spans& spans) {
   fields(spans.first_immovable_time);
   fields(spans.other_signal);
   parts::list(fields, spans.guesses, [](Fields& inner, std::string& guess) { inner(guess); });
+=======
+  fields(spans.microseconds, spans.without_id, spans.without_end, spans.immovable_times,
+         spans.first_immovable_time, spans.other_signal);
+  parts::list(fields, spans.guesses);
+>>>>>>> 4ee3e94714087616d866196fd6a2814fe630fec1
 }
 
 template <class Fields>
 void visit_units(Fields& fields, StoredUnits& units) {
-  fields(units.begin);
-  fields(units.end);
-  fields(units.has_lengths);
+  fields(units.begin, units.end, units.has_lengths);
   if (units.begin == 0 || units.end == 0) fields.refuse();
 }
 
@@ -149,7 +144,7 @@ bool is_sound(const Spans& spans) {
 
 template <class Fields>
 void visit_fitted(Fields& fields, Fitted& fitted) {
-  parts::list(fields, fitted.places, [](Fields& inner, std::string& name) { inner(name); });
+  parts::list(fields, fitted.places);
   parts::list(fields, fitted.periods, [](Fields& inner, std::vector<Period>& periods) {
     inner.size(periods);
     parts::columns(inner, periods, &Period::first, &Period::host);

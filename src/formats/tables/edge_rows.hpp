@@ -36,7 +36,7 @@ class EdgeRows {
   /// Removes all rows, and keeps the memory.
   void clear();
   /// Adds a row; false, with the problem, if it is refused.
-  bool take(const tables::Row& row, tables::Problem& problem);
+  bool take(const Row& row, Problem& problem);
 
   std::vector<std::uint32_t> cause_clock, effect_clock;
   std::vector<std::uint64_t> cause_time, effect_time;
@@ -52,16 +52,14 @@ class EdgeRows {
   std::uint64_t in_ticks = 0, in_seconds = 0;
 
  private:
-  bool take_edge(const tables::Row& row, tables::Problem& problem);
-  bool take_member(const tables::Row& row, tables::Problem& problem);
+  bool take_edge(const Row& row, Problem& problem);
+  bool take_member(const Row& row, Problem& problem);
   /// Sets all members but clock and time.
-  bool describe_member(const tables::Row& row, MemberRow& member, tables::Problem& problem);
-  bool take_time(const tables::Row& row, std::size_t column, std::uint64_t& time,
-                 tables::Problem& problem);
-  bool add_member(MemberRow member, std::size_t clock, std::size_t time, const tables::Row& row,
-                  tables::Problem& problem);
-  bool number(const tables::Row& row, std::size_t column, std::uint32_t& clock,
-              tables::Problem& problem);
+  bool describe_member(const Row& row, MemberRow& member, Problem& problem);
+  bool take_time(const Row& row, std::size_t column, std::uint64_t& time, Problem& problem);
+  bool add_member(MemberRow member, std::size_t clock, std::size_t time, const Row& row,
+                  Problem& problem);
+  bool number(const Row& row, std::size_t column, std::uint32_t& clock, Problem& problem);
   /// The kind that a row names; `other` if it is empty or a word of the user's own.
   EdgeKind kind_of(std::string_view word, EdgeKind other);
 

@@ -9,6 +9,7 @@
 
 #include <fmt/core.h>
 
+#include "base/fail.hpp"
 #include "base/name_table.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
@@ -18,9 +19,6 @@
 namespace entrain::tables {
 namespace {
 
-using tables::Problem;
-using tables::Row;
-
 class ClockTables {
  public:
   ClockTables(std::uint64_t resolution_hz, Unit unit, bool may_differ)
@@ -28,8 +26,8 @@ class ClockTables {
     clocks_.resolution_hz = resolution_hz;
   }
 
-  Result<void> read(const tables::Source& source) {
-    TRY_ASSIGN(tables::Reader reader, tables::Reader::open(source, k_clock_columns));
+  Result<void> read(const Source& source) {
+    TRY_ASSIGN(Reader reader, Reader::open(source, k_clock_columns));
     if (!reader.has(k_clock)) return reader.problem(1, {k_clock, "the column is missing"});
     for (;;) {
       TRY_ASSIGN(const std::size_t pieces, reader.next(1));
@@ -155,12 +153,10 @@ class ClockTables {
       if (hz_[c] == clocks_.resolution_hz) hz_[c] = 0;
       if (hz_[c] == 0) continue;
       if (!clock.sessions.empty() || !clock.flushes.empty() || clock.wrap_bits > 0) {
-        return fail(
-            ErrorKind::input,
-            fmt::format("clock {} counts {} ticks per second, others {}: only clocks of one "
-                        "resolution may have sessions, flushes or counters that wrap; "
-                        "multiply its stamps",
-                        clock.name, hz_[c], clocks_.resolution_hz));
+        return input_error(
+            "clock {} counts {} ticks per second, others {}: only clocks of one resolution may "
+            "have sessions, flushes or counters that wrap; multiply its stamps",
+            clock.name, hz_[c], clocks_.resolution_hz);
       }
       const Wrap own{.run_hz = clocks_.resolution_hz, .own_hz = hz_[c]};
       if (clock.events)
@@ -273,18 +269,16 @@ Result<void> check_names(const Clocks& clocks) {
   std::string why;
   for (std::size_t i = 0; i < clocks.clocks.size(); ++i) {
     if (is_name(clocks.clocks[i].name, why)) continue;
-    return fail(
-        ErrorKind::input,
-        fmt::format("{}: clock {} of {} cannot stand in a table: {}; give it a shorter name",
-                    clocks.name, i + 1, clocks.clocks.size(), why));
+    return input_error("{}: clock {} of {} cannot stand in a table: {}; give it a shorter name",
+                       clocks.name, i + 1, clocks.clocks.size(), why);
   }
   return {};
 }
 
-Result<Clocks> read_clocks(std::span<const tables::Source> sources, std::uint64_t resolution_hz,
-                           Unit unit, std::vector<std::uint64_t>* clock_hz) {
+Result<Clocks> read_clocks(std::span<const Source> sources, std::uint64_t resolution_hz, Unit unit,
+                           std::vector<std::uint64_t>* clock_hz) {
   ClockTables tables(resolution_hz, unit, clock_hz != nullptr);
-  for (const tables::Source& source : sources) TRY(tables.read(source));
+  for (const Source& source : sources) TRY(tables.read(source));
   return tables.finish(clock_hz);
 }
 

@@ -18,7 +18,7 @@ namespace entrain::tables {
 /// gets Layout::clock_hz; clocks may then have several resolutions, of which the highest one is
 /// that of the run. Errors: ErrorKind::input, with line and column, for a clock that is described
 /// twice, times that are none, two sessions at one time, and other resolutions.
-Result<Clocks> read_clocks(std::span<const tables::Source> sources, std::uint64_t resolution_hz,
+Result<Clocks> read_clocks(std::span<const Source> sources, std::uint64_t resolution_hz,
                            Unit unit = Unit::unnamed,
                            std::vector<std::uint64_t>* clock_hz = nullptr);
 

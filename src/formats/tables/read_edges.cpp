@@ -13,6 +13,7 @@
 #include "base/cancel.hpp"
 #include "base/edge_list.hpp"
 #include "base/executor.hpp"
+#include "base/fail.hpp"
 #include "base/free_memory.hpp"
 #include "base/name_table.hpp"
 #include "base/try.hpp"
@@ -21,9 +22,6 @@
 
 namespace entrain::tables {
 namespace {
-
-using tables::Problem;
-using tables::Row;
 
 /// Orders names: numbers by value, then words.
 bool in_order(const std::string& a, const std::string& b) {
@@ -46,12 +44,12 @@ class EdgeTableReader {
     for (const Clock& clock : clocks.clocks) names_.number(clock.name);
   }
 
-  Result<EdgeTable> read(const tables::Source& source) {
+  Result<EdgeTable> read(const Source& source) {
     clocks_.name = source.name.string();
-    TRY_ASSIGN(tables::Reader reader, tables::Reader::open(source, k_edge_columns,
-                                                           {.given = layout_.columns,
-                                                            .others = k_other_edge_columns,
-                                                            .max_unpacked = layout_.max_unpacked}));
+    TRY_ASSIGN(Reader reader, Reader::open(source, k_edge_columns,
+                                           {.given = layout_.columns,
+                                            .others = k_other_edge_columns,
+                                            .max_unpacked = layout_.max_unpacked}));
     TRY(check_columns(reader));
     if (progress_ != nullptr) progress_->begin("scan", reader.bytes(), "B");
     const std::size_t most = threads_ == 1 ? 1 : 4 * std::size_t{threads_};  // pieces at once
@@ -99,7 +97,7 @@ class EdgeTableReader {
     return in_ticks_ != 0 && std::ranges::any_of(layout_.clock_hz, [](auto hz) { return hz > 0; });
   }
 
-  [[nodiscard]] std::vector<Times> times_of(const tables::Reader& reader) const {
+  [[nodiscard]] std::vector<Times> times_of(const Reader& reader) const {
     std::vector<Times> times;
     for (std::size_t column = 0; column < k_edge_columns.size(); ++column) {
       times.emplace_back(clocks_.resolution_hz, reader.unit_of(column, layout_.unit));
@@ -107,7 +105,7 @@ class EdgeTableReader {
     return times;
   }
 
-  static Result<void> check_columns(const tables::Reader& reader) {
+  static Result<void> check_columns(const Reader& reader) {
     if (reader.is_json()) return {};
     const bool members = reader.has(k_member_clock) && reader.has(k_instance) &&
                          (reader.has(k_begin) || reader.has(k_end));
@@ -126,7 +124,7 @@ class EdgeTableReader {
   }
 
   /// Reads pieces in parallel, then appends them in order.
-  Result<void> read_pieces(const tables::Reader& reader, std::span<EdgeRows> parts) {
+  Result<void> read_pieces(const Reader& reader, std::span<EdgeRows> parts) {
     std::vector<Result<void>> read(parts.size());
     for_each_in_parallel(threads_, parts.size(), [&](std::size_t i) {
       parts[i].clear();
@@ -140,7 +138,7 @@ class EdgeTableReader {
     return {};
   }
 
-  Result<void> append(const EdgeRows& part, const tables::Reader& reader, std::size_t pieces) {
+  Result<void> append(const EdgeRows& part, const Reader& reader, std::size_t pieces) {
     std::vector<std::uint32_t> number;
     for (std::size_t i = 0; i < part.clocks.all().size(); ++i) {
       const std::string& name = part.clocks.all()[i];
@@ -183,7 +181,7 @@ class EdgeTableReader {
 
   /// Before the first rows are added, reserves memory for all, extrapolated from the `rows` of the
   /// first pieces. A growing vector would need twice the memory.
-  void reserve(std::size_t rows, const tables::Reader& reader) {
+  void reserve(std::size_t rows, const Reader& reader) {
     if (!list().kind.empty() || rows == 0) return;
     const std::uint64_t bytes = std::max<std::uint64_t>(reader.bytes_read(), 1);
     const double all = static_cast<double>(reader.bytes()) / static_cast<double>(bytes);
@@ -210,7 +208,7 @@ class EdgeTableReader {
     for (MemberRow& member : members_) member.clock = place[member.clock];
   }
 
-  Result<void> make_instances(const tables::Reader& reader) {
+  Result<void> make_instances(const Reader& reader) {
     std::vector<std::size_t> first(instances_.all().size() + 1);
     for (const MemberRow& row : members_) ++first[row.instance + 1];
     std::partial_sum(first.begin(), first.end(), first.begin());
@@ -224,7 +222,7 @@ class EdgeTableReader {
     return {};
   }
 
-  Result<void> make_instance(std::span<MemberRow> rows, const tables::Reader& reader) {
+  Result<void> make_instance(std::span<MemberRow> rows, const Reader& reader) {
     CollectiveInstance instance{.first = list().members.size()};
     const auto named =
         std::find_if(rows.begin(), rows.end(), [](const MemberRow& row) { return row.has_kind; });
@@ -248,7 +246,7 @@ class EdgeTableReader {
     return {};
   }
 
-  Result<void> check_twice(std::span<const MemberRow> rows, const tables::Reader& reader) const {
+  Result<void> check_twice(std::span<const MemberRow> rows, const Reader& reader) const {
     std::vector<std::tuple<bool, std::uint32_t, std::uint64_t>> seen;
     for (const MemberRow& row : rows) seen.emplace_back(row.is_end, row.clock, row.line);
     std::sort(seen.begin(), seen.end());
@@ -318,8 +316,7 @@ Result<Layout> layout_of(std::string_view unit, std::string_view columns) {
   if (!unit.empty()) {
     const auto known = unit_named(unit);
     if (!known) {
-      return fail(ErrorKind::usage,
-                  fmt::format("\"{}\" is no unit of times; give ticks, s, ms, us or ns", unit));
+      return usage_error("\"{}\" is no unit of times; give ticks, s, ms, us or ns", unit);
     }
     layout.unit = *known;
   }
@@ -328,7 +325,7 @@ Result<Layout> layout_of(std::string_view unit, std::string_view columns) {
   return layout;
 }
 
-Result<EdgeTable> read_edges(const tables::Source& source, Clocks& clocks, unsigned threads,
+Result<EdgeTable> read_edges(const Source& source, Clocks& clocks, unsigned threads,
                              Progress* progress, const Layout& layout) {
   return EdgeTableReader(clocks, threads, progress, layout).read(source);
 }

@@ -47,7 +47,7 @@ struct EdgeTable {
 /// Errors: ErrorKind::input with line and column for rows that are damaged or refused, for two
 /// begins or ends of one clock in an instance, and for a table that lacks columns;
 /// ErrorKind::interrupted if `progress` (may be null) requests it. About 200 MB/s per thread.
-Result<EdgeTable> read_edges(const tables::Source& source, Clocks& clocks, unsigned threads,
+Result<EdgeTable> read_edges(const Source& source, Clocks& clocks, unsigned threads,
                              Progress* progress, const Layout& layout = {});
 
 }  // namespace entrain::tables

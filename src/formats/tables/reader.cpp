@@ -7,6 +7,7 @@
 
 #include <fmt/ranges.h>
 
+#include "base/fail.hpp"
 #include "base/file_mark.hpp"
 #include "base/memory_room.hpp"
 #include "base/printable.hpp"
@@ -91,10 +92,8 @@ Result<std::vector<GivenColumn>> columns_of(std::string_view text,
     const std::size_t equals = std::min(one.find('='), one.size());
     const auto column = std::ranges::find(columns, one.substr(0, equals));
     if (column == columns.end() || equals + 1 >= one.size()) {
-      return fail(
-          ErrorKind::usage,
-          fmt::format("\"{}\" names no column; give {}=NAME or {}=NUMBER with one of {}", one,
-                      columns.front(), columns[times.front()], fmt::join(columns, ", ")));
+      return usage_error("\"{}\" names no column; give {}=NAME or {}=NUMBER with one of {}", one,
+                         columns.front(), columns[times.front()], fmt::join(columns, ", "));
     }
     const auto position = static_cast<std::size_t>(column - columns.begin());
     std::string_view name = one.substr(equals + 1);
@@ -102,8 +101,7 @@ Result<std::vector<GivenColumn>> columns_of(std::string_view text,
     const Unit unit = is_time ? cut_unit(name) : Unit::unnamed;
     for (const GivenColumn& other : all) {
       if (other.column != position && other.name != name) continue;
-      return fail(ErrorKind::usage, fmt::format("--columns names {} twice",
-                                                other.column == position ? *column : name));
+      return usage_error("--columns names {} twice", other.column == position ? *column : name);
     }
     all.push_back({position, std::string(name), unit});
   }
@@ -154,7 +152,7 @@ Result<void> Reader::open_file(const std::filesystem::path& file, std::uint64_t 
     more = read == k_piece;
   }
   if (text.cut()) {
-    return fail(ErrorKind::input, fmt::format("{} ends inside its packed stream", path_.string()));
+    return input_error("{} ends inside its packed stream", path_.string());
   }
   offset_ = size_ = filled_;
   return fill(0);
@@ -183,8 +181,7 @@ Result<void> Reader::read_header(const Naming& naming) {
   if (filled_ >= 3 && std::memcmp(buffer_.data(), "\xEF\xBB\xBF", 3) == 0) used_ = 3;
   skip_comments();
   if (used_ == filled_) {
-    return fail(ErrorKind::input,
-                fmt::format("{} is empty; give a table with a header line", path_.string()));
+    return input_error("{} is empty; give a table with a header line", path_.string());
   }
   const std::string_view text(buffer_.data(), filled_);
   own_ = text.substr(0, k_mark_reach).find(k_mark_begin) != std::string_view::npos;
@@ -398,8 +395,8 @@ tl::unexpected<Error> Reader::missing(std::size_t column) const {
 tl::unexpected<Error> Reader::problem(std::uint64_t line, const Problem& problem) const {
   const std::string column =
       problem.column < columns_.size() ? fmt::format(", column {}", columns_[problem.column]) : "";
-  return fail(ErrorKind::input, fmt::format("{}, line {}{}: {}", path_.string(), line, column,
-                                            shown(problem.text, k_most_said)));
+  return input_error("{}, line {}{}: {}", path_.string(), line, column,
+                     shown(problem.text, k_most_said));
 }
 
 Result<void> Reader::csv_rows(const Piece& piece, const RowFunction& row) const {

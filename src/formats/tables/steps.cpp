@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/tables/steps.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include <fmt/format.h>
 

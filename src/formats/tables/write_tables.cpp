@@ -258,10 +258,10 @@ Result<void> map_table(const AlignFiles& files, const Clocks& clocks,
                        std::span<const ClockMap> maps, std::span<const Wrap> wraps,
                        const Sink& sink) {
   constexpr std::array<std::string_view, 2> k_columns{"time", "clock"};
-  TRY_ASSIGN(tables::Reader reader,
-             tables::Reader::open(files.apply, k_columns,
-                                  {.given = {{0, files.time_column}, {1, files.clock_column}}}));
-  if (reader.is_json()) return reader.problem(1, {tables::Problem::k_whole_row, "this is no CSV"});
+  TRY_ASSIGN(Reader reader,
+             Reader::open(files.apply, k_columns,
+                          {.given = {{0, files.time_column}, {1, files.clock_column}}}));
+  if (reader.is_json()) return reader.problem(1, {Problem::k_whole_row, "this is no CSV"});
   const Times times(clocks.resolution_hz,
                     unit_named(files.unit).value_or(unit_of_column(reader.name_of(0))));
   NameTable names;
@@ -272,7 +272,7 @@ Result<void> map_table(const AlignFiles& files, const Clocks& clocks,
     TRY_ASSIGN(const std::size_t pieces, reader.next(1));
     if (pieces == 0) return {};
     std::string_view rest = reader.text(0);
-    TRY(reader.rows(0, [&](const tables::Row& row, tables::Problem& problem) {
+    TRY(reader.rows(0, [&](const Row& row, Problem& problem) {
       problem.column = 0;
       const std::string_view cell = row.cells[0];
       std::uint64_t time = 0;
@@ -307,10 +307,6 @@ Result<void> map_table(const AlignFiles& files, const Clocks& clocks,
   TRY(map_table(files, clocks, maps, wraps,
                 [&](std::string_view text) { return mapped.write(text); }));
   return mapped.close();
-}
-
-bool is_table_name(const std::filesystem::path& path) {
-  return json::has_ending(json::without_packing(path.native()), ".csv");
 }
 
 Result<std::string> named_as_packed(const std::string& name, const std::filesystem::path& table) {

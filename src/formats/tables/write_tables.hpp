@@ -53,8 +53,6 @@ Result<void> map_table(const AlignFiles& files, const Clocks& clocks,
                        std::span<const ClockMap> maps, std::span<const Wrap> wraps,
                        const std::filesystem::path& to);
 
-/// True for the name of a table of CSV, packed or not.
-bool is_table_name(const std::filesystem::path& path);
 /// The name with the ending of a file that is packed as `table` is; `table` empty: not packed.
 /// Errors: ErrorKind::input where it cannot be read.
 Result<std::string> named_as_packed(const std::string& name, const std::filesystem::path& table);

@@ -8,7 +8,7 @@
 
 #include <fmt/core.h>
 
-#include "base/try.hpp"
+#include "base/fail.hpp"
 #include "formats/otf2/format/format.hpp"
 
 namespace entrain::otf2 {
@@ -51,7 +51,7 @@ std::string foreign(std::uint8_t format, std::uint8_t trace_format, std::uint8_t
 Result<Anchor> parse_anchor(std::span<const std::uint8_t> bytes,
                             const std::filesystem::path& path) {
   const auto problem = [&](std::string_view what) {
-    return fail(ErrorKind::input, fmt::format("{}: {}", path.string(), what));
+    return input_error("{}: {}", path.string(), what);
   };
   if (bytes.empty()) return problem("this is no anchor file of an OTF2 archive: it is empty");
   if (bytes.size() < 8 || bytes[0] != mark::chunk_header ||
@@ -111,7 +111,7 @@ Result<Anchor> parse_anchor(std::span<const std::uint8_t> bytes,
 
 Result<std::vector<std::uint8_t>> pack_anchor(const Anchor& anchor) {
   if (has_zero_byte(anchor)) {
-    return fail(ErrorKind::output, "a text of the archive holds a zero byte; leave it out");
+    return output_error("a text of the archive holds a zero byte; leave it out");
   }
   Fields out;
   out.u8(mark::chunk_header).u8(k_little_endian).text("OTF2");

@@ -8,9 +8,8 @@
 #include <span>
 #include <string_view>
 
-#include <fmt/core.h>
-
 #include "base/cancel.hpp"
+#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "formats/otf2/format/walk.hpp"
@@ -20,10 +19,8 @@ namespace entrain::otf2 {
 /// The error for a file whose structure is broken at byte `offset`.
 inline tl::unexpected<Error> damaged(const std::filesystem::path& path, std::uint64_t offset,
                                      std::string_view problem) {
-  return fail(
-      ErrorKind::input,
-      fmt::format("{} is damaged at byte {}: {}; restore the file or record the trace again",
-                  path.string(), offset, problem));
+  return input_error("{} is damaged at byte {}: {}; restore the file or record the trace again",
+                     path.string(), offset, problem);
 }
 
 /// Consecutive chunks of a file.

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/core.h>
-
+#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "formats/otf2/format/block_reader.hpp"
@@ -74,8 +73,7 @@ Result<std::vector<std::uint8_t>> pack_definition_file(const DefinitionFile& fil
                                                        std::uint64_t chunk_size,
                                                        const std::filesystem::path& path) {
   if (file.mixed_endian) {
-    return fail(ErrorKind::input,
-                fmt::format("{} mixes byte orders, which cannot be written again", path.string()));
+    return input_error("{} mixes byte orders, which cannot be written again", path.string());
   }
   std::vector<std::uint8_t> bytes;
   std::size_t chunk_begin = 0;
@@ -88,9 +86,8 @@ Result<std::vector<std::uint8_t>> pack_definition_file(const DefinitionFile& fil
   for (const DefinitionRecord& record : file.records) {
     const std::size_t size = framed_size(record.payload.size());
     if (k_chunk_header_size + size + 1 > chunk_size) {
-      return fail(ErrorKind::output,
-                  fmt::format("a record of {} is too large for a chunk of {} bytes", path.string(),
-                              chunk_size));
+      return output_error("a record of {} is too large for a chunk of {} bytes", path.string(),
+                          chunk_size);
     }
     if (bytes.size() - chunk_begin + size + 1 > chunk_size) {
       bytes.push_back(mark::end_of_chunk);

@@ -11,12 +11,12 @@
 
 #include "base/cancel.hpp"
 #include "base/executor.hpp"
+#include "base/fail.hpp"
 #include "base/trace_kinds.hpp"
 #include "base/try.hpp"
 #include "formats/otf2/format/anchor.hpp"
 #include "formats/otf2/format/definition_file.hpp"
 #include "formats/otf2/read/event_file.hpp"
-#include "formats/otf2/read/scan_events.hpp"
 
 namespace entrain::otf2 {
 
@@ -35,18 +35,14 @@ Result<fs::path> anchor_in(const fs::path& folder) {
     if (it->path().extension() == ending::anchor) anchors.push_back(it->path());
   }
   if (error) {
-    return fail(ErrorKind::input,
-                fmt::format("cannot read folder {}: {}", folder.string(), error.message()));
+    return input_error("cannot read folder {}: {}", folder.string(), error.message());
   }
   if (anchors.size() == 1) return anchors.front();
   if (anchors.empty()) {
-    return fail(ErrorKind::input, fmt::format("folder {} holds no trace, which is {}",
-                                              folder.string(), k_trace_kinds));
+    return input_error("folder {} holds no trace, which is {}", folder.string(), k_trace_kinds);
   }
-  return fail(
-      ErrorKind::input,
-      fmt::format("folder {} holds several anchor files; name the .otf2 file of the archive",
-                  folder.string()));
+  return input_error("folder {} holds several anchor files; name the .otf2 file of the archive",
+                     folder.string());
 }
 
 }  // namespace
@@ -218,9 +214,8 @@ namespace {
 
 Result<void> check_same(const FileStamp& before, const FileStamp& now, const fs::path& file) {
   if (now == before) return {};
-  return fail(ErrorKind::input, fmt::format("{} has changed while it was read; run again when "
-                                            "nothing writes to it",
-                                            file.string()));
+  return input_error("{} has changed while it was read; run again when nothing writes to it",
+                     file.string());
 }
 
 }  // namespace

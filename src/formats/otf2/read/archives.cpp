@@ -10,6 +10,7 @@
 
 #include <fmt/core.h>
 
+#include "base/fail.hpp"
 #include "base/try.hpp"
 
 namespace entrain::otf2 {
@@ -78,10 +79,10 @@ Result<std::unique_ptr<Archives>> Archives::open(std::span<const fs::path> paths
       labels[k] = fs::path(labels[k]).filename().string();
     }
     if (const auto folder = repeated(labels)) {
-      return fail(ErrorKind::input,
-                  fmt::format("two of the archives have one name, in folders of one name, {}, so "
-                              "that their copies cannot stand side by side; rename one",
-                              *folder));
+      return input_error(
+          "two of the archives have one name, in folders of one name, {}, so that their copies "
+          "cannot stand side by side; rename one",
+          *folder);
     }
     result->names_ = labels;
   }

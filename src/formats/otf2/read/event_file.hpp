@@ -51,6 +51,11 @@ class Resolver {
   std::vector<std::uint32_t> memory_;
 };
 
+/// Reads one event file into a skeleton (events, span, flushes, anomalies). A missing or truncated
+/// file is an anomaly. `progress`, which may be null, counts bytes and may cancel. Errors:
+/// ErrorKind::input for a damaged file, ErrorKind::interrupted.
+Result<trace::LocationSkeleton> scan_events(const EventFile& file, Progress* progress);
+
 /// Position in Definitions::regions of the innermost region that is open at the first event with
 /// stamp `time`, or k_none. If that event is an Enter, its own region counts as open. Reads the
 /// chunk with that event, found by bisection, and earlier ones as far as calls began there.

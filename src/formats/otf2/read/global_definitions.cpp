@@ -9,8 +9,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include <fmt/core.h>
-
+#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "formats/otf2/format/format.hpp"
 #include "formats/otf2/read/names.hpp"
@@ -47,18 +46,17 @@ class GlobalReader {
     comms_and_windows();
     processes_and_nodes();
     if (damaged_) {
-      return fail(ErrorKind::input,
-                  fmt::format("{} is damaged: definition record {} (type {}) is too short; restore "
-                              "the file or record the trace again",
-                              path_, *damaged_ + 1, file_.records[*damaged_].type));
+      return input_error(
+          "{} is damaged: definition record {} (type {}) is too short; restore the file or record "
+          "the trace again",
+          path_, *damaged_ + 1, file_.records[*damaged_].type);
     }
     if (clock_.resolution_hz == 0) {
-      return fail(ErrorKind::input,
-                  fmt::format("{} defines no clock resolution; the archive is incomplete", path_));
+      return input_error("{} defines no clock resolution; the archive is incomplete", path_);
     }
     TRY(join_clocks());
     if (twice_) {
-      return fail(ErrorKind::input, fmt::format("{} defines location {} twice", path_, *twice_));
+      return input_error("{} defines location {} twice", path_, *twice_);
     }
     return {};
   }
@@ -102,11 +100,10 @@ class GlobalReader {
       return {};
     }
     if (all.resolution_hz != clock_.resolution_hz) {
-      return fail(
-          ErrorKind::input,
-          fmt::format("{} has {} ticks per second, and the archives before it have {}: such "
-                      "archives cannot be read as one run",
-                      path_, clock_.resolution_hz, all.resolution_hz));
+      return input_error(
+          "{} has {} ticks per second, and the archives before it have {}: such archives cannot be "
+          "read as one run",
+          path_, clock_.resolution_hz, all.resolution_hz);
     }
     const auto end_of = [](const trace::ClockProperties& one) {
       std::uint64_t end = 0;

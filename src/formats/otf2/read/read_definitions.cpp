@@ -3,8 +3,7 @@
 
 #include <bit>
 
-#include <fmt/core.h>
-
+#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "formats/otf2/format/definition_file.hpp"
 #include "formats/otf2/format/format.hpp"
@@ -65,10 +64,10 @@ Result<LocalDefinitions> local_definitions_of(const DefinitionFile& file,
       good = in.ok();
     }
     if (!good) {
-      return fail(ErrorKind::input,
-                  fmt::format("{} is damaged: a definition record of type {} is too short; restore "
-                              "the file or record the trace again",
-                              path.string(), record.type));
+      return input_error(
+          "{} is damaged: a definition record of type {} is too short; restore the file or record "
+          "the trace again",
+          path.string(), record.type);
     }
   }
   return local;

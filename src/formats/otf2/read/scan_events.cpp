@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/otf2/read/scan_events.hpp"
+#include "formats/otf2/read/event_file.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/otf2/read/scan_events.hpp"
+#include "formats/otf2/read/event_file.hpp"
 
 #include <string>
 
@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include "formats/otf2/format/random_chunks_testing.hpp"
-#include "formats/otf2/read/event_file.hpp"
 #include "formats/otf2/read/scanner.hpp"
 
 namespace entrain::otf2 {
