@@ -27,14 +27,12 @@
 #include "base/printable.hpp"
 #include "base/try.hpp"
 #include "engine/align.hpp"
-#include "engine/edges.hpp"
-#include "engine/inputs.hpp"
+#include "engine/archive_records.hpp"
 #include "engine/verbs.hpp"
 #include "formats/tables/read_clocks.hpp"
 #include "output/output.hpp"
 #include "page/html/html.hpp"
 #include "report/clock_report.hpp"
-#include "report/part_report.hpp"
 #include "report/report.hpp"
 
 namespace py = pybind11;

@@ -32,11 +32,11 @@ std::vector<std::size_t> spread(std::size_t count, std::uint64_t most) {
 /// The positions of events in order of time; empty where they stand in it already.
 std::vector<std::size_t> order_of(const std::vector<std::int64_t>& times) {
   std::vector<std::size_t> order;
-  if (std::is_sorted(times.begin(), times.end())) return order;
+  if (std::ranges::is_sorted(times)) return order;
   order.resize(times.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return times[a] < times[b]; });
+  std::ranges::stable_sort(order,
+                           [&](std::size_t a, std::size_t b) { return times[a] < times[b]; });
   return order;
 }
 

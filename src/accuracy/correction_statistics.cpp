@@ -246,11 +246,4 @@ Result<CorrectionStatistics> correction_statistics(Team& team, const trace::Part
   return collector.finish(team);
 }
 
-Result<CorrectionStatistics> correction_statistics(const TimedTrace& before,
-                                                   const TimedTrace& after) {
-  Solo solo;
-  const trace::Partition all = trace::undivided(before.trace.definitions);
-  return correction_statistics(solo, all, before, after, Cancel(nullptr));
-}
-
 }  // namespace entrain::accuracy

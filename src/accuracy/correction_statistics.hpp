@@ -46,9 +46,4 @@ Result<CorrectionStatistics> correction_statistics(Team& team, const trace::Part
                                                    const TimedTrace& after, const Cancel& cancel,
                                                    std::span<const ClockMap> start = {});
 
-/// correction_statistics() on the calling thread alone; all locations must be there. Never
-/// interrupted.
-Result<CorrectionStatistics> correction_statistics(const TimedTrace& before,
-                                                   const TimedTrace& after);
-
 }  // namespace entrain::accuracy

@@ -32,13 +32,19 @@ std::string text_of(const Result<CorrectionStatistics>& result) {
                      s.moved_backward, s.order_broken);
 }
 
+Result<CorrectionStatistics> alone(const TimedTrace& before, const TimedTrace& after) {
+  Solo solo;
+  const trace::Partition all = trace::undivided(before.trace.definitions);
+  return correction_statistics(solo, all, before, after, Cancel(nullptr));
+}
+
 /// The statistics of one thread, which teams must get as well, each member with its part of the
 /// traces.
 Result<CorrectionStatistics> statistics_by_teams(const trace::Trace& before,
                                                  const std::vector<ClockMap>& before_maps,
                                                  const trace::Trace& after,
                                                  const std::vector<ClockMap>& after_maps) {
-  auto result = correction_statistics({before, before_maps}, {after, after_maps});
+  auto result = alone({before, before_maps}, {after, after_maps});
   expect_by_teams(
       before.definitions, text_of(result), [&](Team& team, const trace::Partition& partition) {
         const trace::Trace own_before = part_of(before, partition, team.rank());
@@ -205,7 +211,7 @@ TEST(Statistics, different_traces_are_refused) {
   trace::testing::change_events(other.locations[0], [](auto& events) { events[1].kind = K::recv; });
   EXPECT_FALSE(statistics_by_teams(at_stamps({1, 2}), maps, other, maps));
   TraceBuilder more(2);
-  EXPECT_FALSE(correction_statistics({at_stamps({}), maps}, {more.trace(), maps}));
+  EXPECT_FALSE(alone({at_stamps({}), maps}, {more.trace(), maps}));
 }
 
 }  // namespace

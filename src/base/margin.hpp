@@ -6,6 +6,14 @@
 
 namespace entrain {
 
+/// Returns a + b, clamped.
+inline std::int64_t clamped_sum(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return b < 0 ? std::numeric_limits<std::int64_t>::min()
+               : std::numeric_limits<std::int64_t>::max();
+}
+
 /// Returns a - b, clamped.
 inline std::int64_t margin(std::int64_t a, std::int64_t b) {
   std::int64_t difference = 0;

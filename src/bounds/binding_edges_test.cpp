@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bounds/binding_edges.hpp"
+#include "bounds/violated_edges.hpp"
 
 #include <gtest/gtest.h>
 

@@ -26,8 +26,8 @@ std::vector<ClockFacts> gather_clock_facts(const trace::Share& share,
     ClockFacts facts;
     facts.location = l;
     facts.records = static_cast<std::uint32_t>(records.size());
-    facts.has_interval = std::any_of(records.begin(), records.end(), has_interval);
-    facts.is_zero = !records.empty() && std::all_of(records.begin(), records.end(), [](auto& r) {
+    facts.has_interval = std::ranges::any_of(records, has_interval);
+    facts.is_zero = !records.empty() && std::ranges::all_of(records, [](auto& r) {
       return r.offset == 0 && r.stddev == 0;
     });
     facts.first = location.first;
@@ -37,8 +37,7 @@ std::vector<ClockFacts> gather_clock_facts(const trace::Share& share,
     own.push_back(facts);
   }
   std::vector<ClockFacts> all = gather_everywhere(share.team, own);
-  std::sort(all.begin(), all.end(),
-            [](const ClockFacts& a, const ClockFacts& b) { return a.location < b.location; });
+  std::ranges::sort(all, {}, &ClockFacts::location);
   return all;
 }
 
@@ -51,7 +50,7 @@ std::vector<MeasuredOffset> gather_measured_offsets(const trace::Share& share) {
     }
   }
   std::vector<MeasuredOffset> all = gather_everywhere(share.team, own);
-  std::sort(all.begin(), all.end());
+  std::ranges::sort(all);
   return all;
 }
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bounds/error_bounds.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <tuple>
-#include <utility>
 
 namespace entrain::bounds {
 
@@ -23,8 +21,7 @@ Interval rounded(const ClockBound::Point& point) {
 
 /// The first point that is not before a time.
 std::size_t ClockBound::next(std::int64_t time) const {
-  const auto found = std::lower_bound(points_.begin(), points_.end(), time,
-                                      [](const Point& p, std::int64_t t) { return p.time < t; });
+  const auto found = std::ranges::lower_bound(points_, time, {}, &Point::time);
   return static_cast<std::size_t>(found - points_.begin());
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bounds/judge.hpp"
+#include "bounds/prove.hpp"
 
 #include <algorithm>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "bounds/clock_facts.hpp"

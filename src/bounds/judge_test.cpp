@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "bounds/bounds_testing.hpp"
-#include "bounds/judge.hpp"
+#include "bounds/prove.hpp"
 #include "constraints/testing.hpp"
 #include "trace/testing.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bounds/project_inside.hpp"
+#include "bounds/prove.hpp"
 
 #include <algorithm>
 #include <map>

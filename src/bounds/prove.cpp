@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
-#include <optional>
 #include <utility>
 
 #include <fmt/core.h>
@@ -112,9 +111,9 @@ class Prover {
   /// Takes the reference that the user wants; else the master of the sessions, or the first
   /// location with events.
   void choose_reference() {
-    const auto master = std::find_if(facts_.begin(), facts_.end(),
-                                     [](const ClockFacts& facts) { return facts.is_zero; });
-    const auto wanted = std::find_if(facts_.begin(), facts_.end(), [&](const ClockFacts& facts) {
+    const auto master =
+        std::ranges::find_if(facts_, [](const ClockFacts& facts) { return facts.is_zero; });
+    const auto wanted = std::ranges::find_if(facts_, [&](const ClockFacts& facts) {
       return facts.location == context_.reference.location;
     });
     const ClockFacts& chosen = wanted != facts_.end()                 ? *wanted
@@ -126,8 +125,8 @@ class Prover {
     result_.about.reference = definitions.locations[chosen.location].id;
     result_.about.reference_process = trace::process_name(definitions, chosen.location);
     reference_is_master_ = chosen.is_zero;
-    const bool widths = !corrected_ && std::any_of(facts_.begin(), facts_.end(),
-                                                   [](auto& facts) { return facts.has_interval; });
+    const bool widths =
+        !corrected_ && std::ranges::any_of(facts_, [](auto& facts) { return facts.has_interval; });
     if (!widths) return;
     session_clock_ = chosen.is_zero           ? reference_clock_
                      : master != facts_.end() ? clock_of(master->location)
@@ -237,16 +236,15 @@ class Prover {
       std::uint32_t& most = records[clock_of(facts.location)];
       most = std::max(most, facts.records);
     }
-    const std::uint32_t most = *std::max_element(records.begin(), records.end());
+    const std::uint32_t most = *std::ranges::max_element(records);
     // A session clock without a location has only the sessions.
     if (*session_clock_ != reference_clock_) records[*session_clock_] = most;
     records[reference_clock_] = 0;
-    result_.about.measured_once =
-        static_cast<std::uint64_t>(std::count(records.begin(), records.end(), 1u));
+    result_.about.measured_once = static_cast<std::uint64_t>(std::ranges::count(records, 1u));
   }
 
   [[nodiscard]] std::int64_t mu_margin() const {
-    return *std::max_element(context_.mu.begin(), context_.mu.end()) / 1'000;
+    return *std::ranges::max_element(context_.mu) / 1'000;
   }
   /// Loosens sessions by the granularity of the stamps.
   void loosen(std::vector<ClockConstraint>& constraints) const {
@@ -468,7 +466,7 @@ class Prover {
     auto assumed = with_more(solved, more);
     if (!assumed) return;
     result_.about.assumed_sessions = more.size() / 2;
-    result_.about.assumed_half_width_ticks = *std::max_element(widths.begin(), widths.end());
+    result_.about.assumed_half_width_ticks = *std::ranges::max_element(widths);
     result_.assumed = std::move(*assumed);
   }
 

@@ -3,17 +3,18 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <span>
 #include <vector>
 
-#include <entrain/clock_map.hpp>
 #include <entrain/report.hpp>
 
 #include "bounds/solve_errors.hpp"
+#include "causal/project.hpp"
 #include "clocks/presync.hpp"
 #include "constraints/base_line.hpp"
 #include "constraints/context.hpp"
 #include "trace/clock_domains.hpp"
+#include "trace/share.hpp"
 
 namespace entrain::bounds {
 
@@ -52,5 +53,16 @@ Result<ProvenIntervals> prove_intervals(const constraints::Context& context,
                                         const trace::ClockDomains& domains,
                                         const clocks::Presynchronised& presync,
                                         const BoundsOption& option);
+
+/// Moves maps that leave the proven intervals into these (causal::project_into_intervals).
+/// Locations of which nothing is known keep the map of another one of their process.
+Result<causal::Projection> project_inside(const constraints::Context& context,
+                                          const trace::ClockDomains& domains,
+                                          const ProvenIntervals& proven, std::span<ClockMap> maps);
+
+/// Bounds the errors of the times that `maps` give, per location and, if `rows`, per window.
+/// Collective; the same at every process.
+ClockBounds judge(const trace::Share& share, const ProvenIntervals& proven,
+                  std::span<const ClockMap> maps, bool rows);
 
 }  // namespace entrain::bounds

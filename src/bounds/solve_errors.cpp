@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
-#include <span>
 #include <utility>
-#include <vector>
 
 namespace entrain::bounds {
 
@@ -84,7 +82,7 @@ Contradiction described(const ErrorProblem& problem, const System& system,
     found.begin = std::min(found.begin, problem.begin + system.stamp(step.from));
     found.end = std::max(found.end, problem.begin + system.stamp(step.from));
   }
-  std::sort(found.clocks.begin(), found.clocks.end());
+  std::ranges::sort(found.clocks);
   found.clocks.erase(std::unique(found.clocks.begin(), found.clocks.end()), found.clocks.end());
   return found;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "clc/amortize_forward.hpp"
+#include "clc/amortize.hpp"
 
 #include <optional>
 #include <vector>

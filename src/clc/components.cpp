@@ -64,9 +64,7 @@ std::uint64_t drop_inner_edges(match::Graph& graph, std::span<const TiedNodes> c
 }
 
 std::size_t first_not_below(std::span<const match::Participant> side, std::uint32_t order) {
-  const auto found =
-      std::lower_bound(side.begin(), side.end(), order,
-                       [](const match::Participant& p, std::uint32_t o) { return p.order < o; });
+  const auto found = std::ranges::lower_bound(side, order, {}, &match::Participant::order);
   return static_cast<std::size_t>(found - side.begin());
 }
 

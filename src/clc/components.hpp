@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "clc/cycles.hpp"
 #include "match/graph.hpp"

@@ -6,7 +6,6 @@
 #include <cassert>
 #include <iterator>
 #include <limits>
-#include <optional>
 #include <utility>
 
 #include "base/exact.hpp"
@@ -85,7 +84,7 @@ class Control {
   [[nodiscard]] std::vector<std::size_t> asked_with(std::size_t i) const {
     std::vector<std::size_t> asked{i};
     if (!outlook_.side_by_side || (outlook_.epsilon && (i == 0 || i == k_smallest))) return asked;
-    const auto* const place = std::find(k_order.begin(), k_order.end(), i);
+    const auto* const place = std::ranges::find(k_order, i);
     std::copy_if(std::next(place), k_order.end(), std::back_inserter(asked),
                  [&](std::size_t number) { return !uniform_[number]; });
     return asked;

@@ -110,10 +110,7 @@ std::size_t node_at(const DisplacedLocation& input, std::uint64_t stamp) {
 /// other knots give way.
 void keep_order(std::vector<ClockKnot>& knots, const Curve& curve) {
   const auto is_bend = [&](const ClockKnot& knot) {
-    const auto found =
-        std::lower_bound(curve.begin(), curve.end(), knot.local,
-                         [](const Bend& bend, std::uint64_t stamp) { return bend.stamp < stamp; });
-    return found != curve.end() && found->stamp == knot.local;
+    return std::ranges::binary_search(curve, knot.local, {}, &Bend::stamp);
   };
   const auto excess = [&](std::size_t i) {  // of knot i over knot i + 1
     return knots[i].offset - knots[i + 1].offset -
@@ -187,8 +184,7 @@ Curve curve_of_jumps(const DisplacedLocation& input) {
 }
 
 void insert_bends(Curve& curve, std::vector<Bend> bends) {
-  const auto by_stamp = [](const Bend& a, const Bend& b) { return a.stamp < b.stamp; };
-  std::stable_sort(bends.begin(), bends.end(), by_stamp);
+  std::ranges::stable_sort(bends, {}, &Bend::stamp);
   Curve merged;
   merged.reserve(curve.size() + bends.size());
   auto old = curve.begin();
@@ -215,7 +211,7 @@ ClockMap make_map(const ClockMap& presync, const Curve& curve,
   for (const ClockKnot& knot : presync.knots()) {
     if (inside(knot.local)) stamps.push_back(knot.local);
   }
-  std::sort(stamps.begin(), stamps.end());
+  std::ranges::sort(stamps);
   // A reader that has seen the stop time of a flush does not go back to a segment before it.
   for (const trace::FlushInterval& flush : location.flushes) {
     const auto begin = std::upper_bound(stamps.begin(), stamps.end(), flush.begin);
@@ -227,7 +223,7 @@ ClockMap make_map(const ClockMap& presync, const Curve& curve,
                                   last_too ? std::max(flush.end, location.last) : flush.end};
     stamps.insert(at, std::begin(ends), std::end(ends));
   }
-  std::sort(stamps.begin(), stamps.end());
+  std::ranges::sort(stamps);
   stamps.erase(std::unique(stamps.begin(), stamps.end()), stamps.end());
   stamps.push_back(stamps.back() + 1);
 

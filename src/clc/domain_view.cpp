@@ -45,7 +45,7 @@ class Merger {
           nodes.emplace_back(old_.stamp[n], n);
         }
       }
-      if (members.size() > 1) std::sort(nodes.begin(), nodes.end());
+      if (members.size() > 1) std::ranges::sort(nodes);
       const std::size_t first = new_.stamp.size();
       for (const auto& [stamp, node] : nodes) {
         if (new_.stamp.size() == first || new_.stamp.back() != stamp) new_.stamp.push_back(stamp);
@@ -99,7 +99,7 @@ class Merger {
       merged.receive = number(edge.receive);
       new_.edges.push_back(merged);
     }
-    std::sort(new_.edges.begin(), new_.edges.end(), [](const match::Edge& a, const match::Edge& b) {
+    std::ranges::sort(new_.edges, [](const match::Edge& a, const match::Edge& b) {
       return std::tie(a.receive, a.send, a.kind) < std::tie(b.receive, b.send, b.kind);
     });
   }
@@ -201,9 +201,7 @@ class Merger {
       if (range == ranges.end() || apart.contains(receive.location)) continue;
       receive.order = std::min(receive.order, range->second.lowest);
     }
-    std::stable_sort(
-        receives.begin(), receives.end(),
-        [](const match::Participant& a, const match::Participant& b) { return a.order < b.order; });
+    std::ranges::stable_sort(receives, {}, &match::Participant::order);
     return apart;
   }
 
@@ -242,7 +240,7 @@ void unite_overlapping(std::vector<trace::FlushInterval>& flushes) {
 
 bool any_event_inside(const trace::Trace& trace, std::span<const LocationIndex> members,
                       const trace::FlushInterval& flush) {
-  return std::any_of(members.begin(), members.end(), [&](LocationIndex l) {
+  return std::ranges::any_of(members, [&](LocationIndex l) {
     return trace::events_inside(trace.locations[l], flush) > 0;
   });
 }
@@ -281,7 +279,7 @@ ClockMap with_flush_knots(const ClockMap& map, const trace::LocationSkeleton& ex
   for (const trace::FlushInterval& flush : extent.flushes) {
     stamps.insert(stamps.end(), {flush.begin, flush.end});
   }
-  std::sort(stamps.begin(), stamps.end());
+  std::ranges::sort(stamps);
   stamps.erase(std::unique(stamps.begin(), stamps.end()), stamps.end());
   std::vector<ClockKnot> knots;
   for (const std::uint64_t stamp : stamps) {

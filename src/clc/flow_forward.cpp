@@ -2,7 +2,6 @@
 #include "clc/flow_forward.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <utility>
 
@@ -18,6 +17,18 @@ namespace {
 
 /// After so many turns of locations a member sends what it has and looks for news.
 constexpr std::uint32_t k_turns = 64;
+
+/// Reduces jumps, errors and overflow of the members' own nodes to those of the team. Collective;
+/// the same at every member.
+void agree_on_counts(Team& team, ForwardTimes& pass) {
+  std::array<std::int64_t, 2> largest{pass.error, pass.overflow ? 1 : 0};
+  team.reduce(Team::Reduction::max, largest);
+  pass.error = largest[0];
+  pass.overflow = largest[1] != 0;
+  team.reduce(Team::Reduction::max, pass.error_of);
+  pass.jumps = static_cast<std::uint64_t>(
+      team.reduce(Team::Reduction::sum, static_cast<std::int64_t>(pass.jumps)));
+}
 
 }  // namespace
 
@@ -266,7 +277,7 @@ void FlowForward::answer(NodeIndex ghost) {
 
 bool FlowForward::all_known(NodeIndex ghost) const {
   const auto receives = plan_->incidence.receives.of(ghost);
-  return std::all_of(receives.begin(), receives.end(), [&](std::uint32_t m) { return known_[m]; });
+  return std::ranges::all_of(receives, [&](std::uint32_t m) { return known_[m]; });
 }
 
 void FlowForward::answer_tied(NodeIndex ghost) {

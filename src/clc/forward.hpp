@@ -31,10 +31,6 @@ struct ForwardTimes {
   bool overflow = false;               ///< a time passed k_latest_time: the result is worthless
 };
 
-/// Reduces jumps, errors and overflow of the members' own nodes to those of the team. Collective;
-/// the same at every member.
-void agree_on_counts(Team& team, ForwardTimes& pass);
-
 /// The input of forward amortization. All references must outlive every pass.
 ///
 /// `graph` and `cycles` belong together: the first pass records the cycles of the graph in

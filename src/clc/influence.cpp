@@ -108,7 +108,7 @@ class Collector {
 std::vector<Influence> influences(Team& team, const ForwardProblem& problem,
                                   const ForwardTimes& pass) {
   std::vector<Influence> all = gather_everywhere(team, Collector(problem, pass).run());
-  std::sort(all.begin(), all.end());
+  std::ranges::sort(all);
   all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;
 }

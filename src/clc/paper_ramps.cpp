@@ -42,8 +42,8 @@ class PaperRamp {
 
   /// Height at a stamp from begin() to end(), rounded down.
   [[nodiscard]] std::int64_t at(Int128 stamp) const {
-    const auto left = std::find_if(vertices_.begin(), vertices_.end(),
-                                   [&](const RampVertex& vertex) { return vertex.stamp <= stamp; });
+    const auto left = std::ranges::find_if(
+        vertices_, [&](const RampVertex& vertex) { return vertex.stamp <= stamp; });
     if (left == vertices_.begin() || left->stamp == stamp) return left->height;
     const RampVertex& right = *std::prev(left);
     const Int128 rise = (Int128{right.height} - left->height) * (stamp - left->stamp);
@@ -119,7 +119,7 @@ std::vector<std::uint64_t> bends_of(const DisplacedLocation& input, const Curve&
       stamps.push_back(
           static_cast<std::uint64_t>(std::max(vertex.stamp, Int128{input.first_stamp})));
   }
-  std::sort(stamps.begin(), stamps.end());
+  std::ranges::sort(stamps);
   stamps.erase(std::unique(stamps.begin(), stamps.end()), stamps.end());
   return stamps;
 }
@@ -133,8 +133,8 @@ Curve curve_of_paper_ramps(const DisplacedLocation& input, std::span<std::int64_
   const Curve jumps = curve_of_jumps(input);
   std::vector<PaperRamp> ramps = built.ramps();
   const std::vector<std::uint64_t> stamps = bends_of(input, jumps, ramps);
-  std::sort(ramps.begin(), ramps.end(),
-            [](const PaperRamp& a, const PaperRamp& b) { return a.begin() < b.begin(); });
+  std::ranges::sort(ramps,
+                    [](const PaperRamp& a, const PaperRamp& b) { return a.begin() < b.begin(); });
   CurveReader base(jumps);
   Curve result;
   result.reserve(stamps.size());

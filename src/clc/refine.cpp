@@ -2,13 +2,10 @@
 #include "clc/refine.hpp"
 
 #include <algorithm>
-#include <span>
 #include <utility>
-#include <vector>
 
 #include "base/executor.hpp"
 #include "match/extremes.hpp"
-#include "match/halo.hpp"
 #include "match/parts.hpp"
 
 namespace entrain::clc {
@@ -221,7 +218,7 @@ RefinedMaps refine_maps(const RefineInput& input, std::vector<Curve>& curves,
                         BigVector<std::int64_t>& times) {
   // Where nothing was corrected, nothing was rounded.
   const bool touched =
-      std::any_of(curves.begin(), curves.end(), [](const Curve& curve) { return !curve.empty(); });
+      std::ranges::any_of(curves, [](const Curve& curve) { return !curve.empty(); });
   if (!input.team.any(touched)) {
     return {{input.presync_maps.begin(), input.presync_maps.end()}};
   }

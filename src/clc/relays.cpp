@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "clc/relays.hpp"
 
-#include <algorithm>
 #include <utility>
-#include <vector>
 
 namespace entrain::clc {
 
@@ -134,8 +132,7 @@ class Planner {
       group_of(place.rank).ends.push_back(place.index);
     }
     for (const Group& group : groups()) group_of_[group.rank] = k_none;
-    std::sort(groups().begin(), groups().end(),
-              [](const Group& a, const Group& b) { return a.rank < b.rank; });
+    std::ranges::sort(groups(), {}, &Group::rank);
   }
 
   Group& group_of(std::uint32_t rank) {

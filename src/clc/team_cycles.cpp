@@ -133,7 +133,7 @@ class Gathering {
     for (const auto& part : at_root(team_, std::move(nodes_))) {
       all.insert(all.end(), part.begin(), part.end());
     }
-    std::sort(all.begin(), all.end(), by_name);
+    std::ranges::sort(all, by_name);
     nodes_ = std::move(all);
   }
 
@@ -271,8 +271,8 @@ void tie_components(const std::vector<std::vector<Name>>& components, Numbering&
         tied.peers.push_back(number.owner(name));
       }
     }
-    std::sort(tied.nodes.begin(), tied.nodes.end());
-    std::sort(tied.peers.begin(), tied.peers.end());
+    std::ranges::sort(tied.nodes);
+    std::ranges::sort(tied.peers);
     tied.peers.erase(std::unique(tied.peers.begin(), tied.peers.end()), tied.peers.end());
     if (tied.nodes.empty()) tied.peers.clear();  // nothing to propose, no member to inform
     result.tied_nodes += components[c].size();
@@ -310,8 +310,7 @@ std::vector<TimeWindow> backward_windows(const match::Graph& graph,
 
 /// Windows that do not touch, in order, with the same times.
 std::vector<TimeWindow> united(std::vector<TimeWindow> windows) {
-  std::sort(windows.begin(), windows.end(),
-            [](const TimeWindow& a, const TimeWindow& b) { return a.first < b.first; });
+  std::ranges::sort(windows, {}, &TimeWindow::first);
   std::vector<TimeWindow> result;
   for (const TimeWindow& window : windows) {
     if (result.empty() || window.first > result.back().last) {

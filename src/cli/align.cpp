@@ -11,10 +11,8 @@
 #include "cli/values.hpp"
 #include "cli/verbs.hpp"
 #include "engine/align.hpp"
-#include "engine/inputs.hpp"
 #include "engine/verbs.hpp"
 #include "output/output.hpp"
-#include "report/bounds_report.hpp"
 #include "report/report.hpp"
 
 namespace entrain::cli {

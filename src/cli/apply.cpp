@@ -7,7 +7,6 @@
 #include "cli/common.hpp"
 #include "cli/verbs.hpp"
 #include "engine/verbs.hpp"
-#include "report/part_report.hpp"
 
 namespace entrain::cli {
 namespace {

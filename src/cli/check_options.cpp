@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/check_options.hpp"
 
-#include "base/try.hpp"
 #include "cli/common.hpp"
 #include "cli/values.hpp"
-#include "engine/inputs.hpp"
-#include "output/output.hpp"
-#include "report/bounds_report.hpp"
+#include "report/report.hpp"
 
 namespace entrain::cli {
 namespace {

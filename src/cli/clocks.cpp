@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <cstdlib>
 #include <optional>
 #include <utility>
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <entrain/error.hpp>
 #include <entrain/progress.hpp>
 #include <entrain/report.hpp>
 
 #include "cli/output.hpp"
-#include "cli/processes.hpp"
 #include "cli/progress_bar.hpp"
 #include "cli/verb.hpp"
 #include "report/report.hpp"
@@ -75,5 +73,9 @@ template <class Work>
 int run_and_report(const CommonOptions& common, Work work) {
   return run_and_report(common, work, [](const auto&) { return k_exit_fine; });
 }
+
+/// Parses the arguments of a verb (`argv[0]` is its name), shows its help if asked for, else runs
+/// it. Bad usage is one sentence on standard error and exit code 2. Returns the exit code.
+int parse_and_run(Verb& verb, int argc, char** argv);
 
 }  // namespace entrain::cli

@@ -12,7 +12,7 @@
 #include "cli/common.hpp"
 #include "cli/values.hpp"
 #include "cli/verbs.hpp"
-#include "engine/inputs.hpp"
+#include "engine/verbs.hpp"
 #include "output/output.hpp"
 
 namespace entrain::cli {

@@ -11,7 +11,7 @@
 #include "cli/method_options.hpp"
 #include "cli/verbs.hpp"
 #include "engine/verbs.hpp"
-#include "report/part_report.hpp"
+#include "report/report.hpp"
 
 namespace entrain::cli {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "base/names.hpp"
 #include "base/trace_kinds.hpp"
-#include "report/text.hpp"
+#include "report/table.hpp"
 
 namespace entrain::cli {
 namespace {
@@ -24,8 +24,7 @@ std::string indented(const std::string& text, std::size_t indent) {
 }
 
 bool is_most_used(const HelpText& help, const OptionHelp& option) {
-  return std::find(help.most_used.begin(), help.most_used.end(), option.name) !=
-         help.most_used.end();
+  return std::ranges::find(help.most_used, option.name) != help.most_used.end();
 }
 
 /// The first sentence of a description, and the one that names the default.

@@ -60,8 +60,8 @@ struct OptionSet::Parser {
   /// The arguments left over, a mistyped option before the values that it left over.
   [[nodiscard]] std::string leftover() const {
     const std::vector<std::string> left = app.remaining();
-    const auto option = std::find_if(left.begin(), left.end(),
-                                     [](const std::string& text) { return text.starts_with('-'); });
+    const auto option =
+        std::ranges::find_if(left, [](const std::string& text) { return text.starts_with('-'); });
     if (option != left.end())
       return fmt::format("'{}' is not an option{}", *option, meant(*option));
     return fmt::format("'{}' is one argument too many", left.empty() ? "" : left.front());
@@ -224,9 +224,9 @@ Result<void> OptionSet::parse(int argc, char** argv) {
 
 bool OptionSet::has_relative_path() const {
   const auto is_relative = [](const std::string& path) { return !path.starts_with('/'); };
-  return std::any_of(parser_->paths.begin(), parser_->paths.end(), [&](const CLI::Option* option) {
+  return std::ranges::any_of(parser_->paths, [&](const CLI::Option* option) {
     const std::vector<std::string> given = option->results();
-    return std::any_of(given.begin(), given.end(), is_relative);
+    return std::ranges::any_of(given, is_relative);
   });
 }
 

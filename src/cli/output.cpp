@@ -2,6 +2,7 @@
 #include "cli/output.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -17,9 +18,7 @@
 #include "base/printable.hpp"
 #include "base/start_thread.hpp"
 #include "base/unfinished.hpp"
-#include "cli/processes.hpp"
 #include "cli/verb.hpp"
-#include "report/text.hpp"
 
 namespace entrain::cli {
 
@@ -111,5 +110,22 @@ report::Style output_style(bool verbose) {
   style.columns = columns_of(STDOUT_FILENO, style.columns);
   return style;
 }
+
+namespace {
+
+Solo alone;
+Team* all_processes = &alone;
+/// Asked after the team has gone, too: by the thread that ends an interrupted run.
+std::atomic<bool> is_first{true};
+
+}  // namespace
+
+Team& processes() { return *all_processes; }
+void set_processes(Team& all) {
+  all_processes = &all;
+  is_first = all.rank() == 0;
+}
+bool speaks() { return is_first; }
+void fall_silent() { is_first = false; }
 
 }  // namespace entrain::cli

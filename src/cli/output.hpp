@@ -5,6 +5,7 @@
 
 #include <entrain/error.hpp>
 
+#include "base/team.hpp"
 #include "report/table.hpp"
 
 namespace entrain::cli {
@@ -38,5 +39,16 @@ void show_no_colours();
 
 /// True if `descriptor` is a terminal that understands escape sequences.
 bool is_capable_terminal(int descriptor);
+
+/// The processes of this run, this one alone until set_processes() says otherwise. Call that once,
+/// before anything else; `team` must live as long as the program works.
+Team& processes();
+void set_processes(Team& team);
+
+/// True in the process that speaks for all: the others print nothing.
+bool speaks();
+/// From now on this process does not speak: all is said, and only MPI has to end. A launcher that
+/// saw another process end may stop this one then. From any thread.
+void fall_silent();
 
 }  // namespace entrain::cli

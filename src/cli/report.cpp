@@ -9,7 +9,6 @@
 #include "cli/common.hpp"
 #include "cli/report_file.hpp"
 #include "cli/verbs.hpp"
-#include "engine/inputs.hpp"
 #include "engine/verbs.hpp"
 #include "output/output.hpp"
 #include "report/clock_report.hpp"

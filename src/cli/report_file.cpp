@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/report_file.hpp"
 
-#include <utility>
-
 #include "base/try.hpp"
-#include "cli/processes.hpp"
-#include "output/output.hpp"
+#include "cli/output.hpp"
 
 namespace entrain::cli {
 

@@ -56,8 +56,8 @@ std::optional<Other> first_other(Team& team, const Words& words) {
   outgoing.front() = own;
   const std::vector<Team::Bytes> received = team.exchange(std::move(outgoing));
   if (team.rank() != 0) return std::nullopt;
-  const auto other = std::find_if(received.begin(), received.end(),
-                                  [&](const Team::Bytes& bytes) { return bytes != own; });
+  const auto other =
+      std::ranges::find_if(received, [&](const Team::Bytes& bytes) { return bytes != own; });
   if (other == received.end()) return std::nullopt;
   return Other{static_cast<std::size_t>(other - received.begin()), unpacked(*other)};
 }

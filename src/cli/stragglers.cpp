@@ -6,7 +6,7 @@
 #include "cli/common.hpp"
 #include "cli/verbs.hpp"
 #include "engine/verbs.hpp"
-#include "report/straggler_report.hpp"
+#include "report/report.hpp"
 
 namespace entrain::cli {
 namespace {

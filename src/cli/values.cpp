@@ -23,7 +23,7 @@ std::optional<T> number_in(std::string_view text) {
 }
 
 bool is_digits(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
 /// Billionths of a plain decimal fraction that has no more than 9 decimals.

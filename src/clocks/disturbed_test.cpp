@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "clocks/disturbed.hpp"
+#include "clocks/estimate.hpp"
 
 #include <gtest/gtest.h>
 

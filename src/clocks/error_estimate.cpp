@@ -43,7 +43,7 @@ std::optional<double> ErrorEstimate::at(std::uint64_t local) const {
 
 std::optional<double> ErrorEstimate::worst() const {
   if (!known()) return std::nullopt;
-  return *std::max_element(inside_.begin(), inside_.end());
+  return *std::ranges::max_element(inside_);
 }
 
 }  // namespace entrain::clocks

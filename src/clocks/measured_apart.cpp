@@ -117,8 +117,7 @@ std::vector<trace::ClockOffset> added(const std::vector<trace::ClockOffset>& mea
     record.stddev = std::max(record.stddev, half_width);
     all.push_back(record);
   }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const auto& a, const auto& b) { return a.time < b.time; });
+  std::ranges::stable_sort(all, {}, &trace::ClockOffset::time);
   const auto end = std::unique(all.begin(), all.end(),
                                [](const auto& a, const auto& b) { return a.time == b.time; });
   all.erase(end, all.end());
@@ -165,8 +164,8 @@ class Measurements {
           rank, location.first, location.last, process.begin, process.end, process.timer));
     }
     if (adds_ && rank == 0 &&
-        std::any_of(location.clock_offsets.begin(), location.clock_offsets.end(),
-                    [](const trace::ClockOffset& record) { return record.offset != 0; })) {
+        std::ranges::any_of(location.clock_offsets,
+                            [](const trace::ClockOffset& record) { return record.offset != 0; })) {
       return misfit("its own clock records do not refer to rank 0, so they cannot be added");
     }
     // A clock that is that of rank 0 needs no records, and has none.
@@ -229,12 +228,10 @@ class Measurements {
                         rate, process.timer, own));
       }
     }
-    const bool known = std::any_of(processes_.begin(), processes_.end(), [](const Process& one) {
-      return !one.records.empty() || one.clock_of == 0;
-    });
-    const auto alone = std::count_if(processes_.begin(), processes_.end(), [](const Process& one) {
-      return one.records.empty() && one.clock_of != 0;
-    });
+    const bool known = std::ranges::any_of(
+        processes_, [](const Process& one) { return !one.records.empty() || one.clock_of == 0; });
+    const auto alone = std::ranges::count_if(
+        processes_, [](const Process& one) { return one.records.empty() && one.clock_of != 0; });
     if (known && alone == 0) return {};
     return misfit(fmt::format("{} of {} clocks were not measured", alone, processes_.size()));
   }

@@ -4,14 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <map>
 
 #include <fmt/core.h>
 
 #include "base/try.hpp"
 #include "clocks/estimate.hpp"
 #include "clocks/rate_prior.hpp"
-#include "clocks/samples.hpp"
 #include "clocks/warnings.hpp"
 #include "trace/properties.hpp"
 
@@ -65,8 +63,8 @@ class Presynchroniser {
     for (const LocationIndex l : own_) {
       const auto& records = location(l).clock_offsets;
       seen[0] = std::max(seen[0], static_cast<std::int64_t>(records.size()));
-      const bool widths = std::any_of(records.begin(), records.end(),
-                                      [](const auto& record) { return record.stddev > 0; });
+      const bool widths =
+          std::ranges::any_of(records, [](const auto& record) { return record.stddev > 0; });
       seen[1] = std::max(seen[1], std::int64_t{widths ? 1 : 0});
     }
     processes_.reduce(Team::Reduction::max, seen);
@@ -187,7 +185,7 @@ class Presynchroniser {
       if (samples != samples_.end()) clock.sessions.back().samples = samples->second[k];
     }
     clock.none_left_out = all_sessions();
-    clock.reference = any_width_ && std::all_of(records.begin(), records.end(), [](const auto& r) {
+    clock.reference = any_width_ && std::ranges::all_of(records, [](const auto& r) {
                         return r.offset == 0 && r.stddev == 0;
                       });
     return clock;
@@ -261,8 +259,7 @@ class Presynchroniser {
     auto received = exchange(processes_, std::move(outgoing));
     std::vector<Numbered> all;
     for (const auto& part : received) all.insert(all.end(), part.begin(), part.end());
-    std::sort(all.begin(), all.end(),
-              [](const Numbered& a, const Numbered& b) { return a.location < b.location; });
+    std::ranges::sort(all, {}, &Numbered::location);
     result_.clocks.reason = reason_;
     if (measured()) result_.clocks.sessions = source();
     for (const Numbered& one : all) result_.clocks.clocks.push_back(one.quality);

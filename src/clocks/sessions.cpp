@@ -30,9 +30,7 @@ SessionPoint point_of_record(const Session& session, bool reference) {
 }
 
 const Sample& shortest_of(const std::vector<Sample>& samples) {
-  return *std::min_element(samples.begin(), samples.end(), [](const Sample& a, const Sample& b) {
-    return a.round_trip < b.round_trip;
-  });
+  return *std::ranges::min_element(samples, {}, &Sample::round_trip);
 }
 
 double half_of(const Sample& sample) { return static_cast<double>((sample.round_trip + 1) / 2); }

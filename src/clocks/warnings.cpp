@@ -51,7 +51,7 @@ std::string text_of_offsets(const trace::Trace& trace, const std::vector<Locatio
   const auto by_offset = [](const LocationSummary& a, const LocationSummary& b) {
     return a.offset < b.offset;
   };
-  const auto [least, most] = std::minmax_element(all.begin(), all.end(), by_offset);
+  const auto [least, most] = std::ranges::minmax_element(all, by_offset);
   const double apart_s = static_cast<double>(most->offset - least->offset) /
                          static_cast<double>(trace.definitions.clock.resolution_hz);
   if (apart_s <= k_suspicious_offset_s) return "";
@@ -68,7 +68,7 @@ std::string text_of_rates(const trace::Trace& trace, const std::vector<LocationS
   const auto is_off = [](const LocationSummary& m) {
     return std::abs(m.rate) * k_million > k_suspicious_rate_ppm;
   };
-  const auto count = std::count_if(all.begin(), all.end(), is_off);
+  const auto count = std::ranges::count_if(all, is_off);
   if (count == 0) return "";
   const auto& worst = *std::max_element(
       all.begin(), all.end(), [](auto& a, auto& b) { return std::abs(a.rate) < std::abs(b.rate); });
@@ -85,9 +85,9 @@ std::string text_of_rates(const trace::Trace& trace, const std::vector<LocationS
 std::string text_of_singles(const trace::Trace& trace, const std::vector<LocationSummary>& all,
                             const RatePrior& prior) {
   const auto is_single = [](const LocationSummary& m) { return m.single; };
-  const auto count = std::count_if(all.begin(), all.end(), is_single);
+  const auto count = std::ranges::count_if(all, is_single);
   if (count == 0) return "";
-  const auto first = std::find_if(all.begin(), all.end(), is_single);
+  const auto first = std::ranges::find_if(all, is_single);
   return fmt::format(
       "the clock of {} was measured only once{}: its offset is known there, but not its rate; it "
       "may be off by up to {:g} us more for every second of distance from that session ({})",
@@ -128,7 +128,7 @@ std::vector<std::string> warnings_of_records(const trace::Share& share, const Ra
       mine.push_back(summary_of(l, location.clock_offsets));
   }
   std::vector<LocationSummary> all = gather_everywhere(share.team, mine);
-  std::sort(all.begin(), all.end(), [](const LocationSummary& a, const LocationSummary& b) {
+  std::ranges::sort(all, [](const LocationSummary& a, const LocationSummary& b) {
     return std::tie(b.measured, a.location) < std::tie(a.measured, b.location);
   });
   const auto measured = std::ranges::find(all, false, &LocationSummary::measured);

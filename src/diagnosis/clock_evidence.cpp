@@ -2,10 +2,8 @@
 #include "diagnosis/clock_evidence.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include "base/disjoint_sets.hpp"

@@ -10,7 +10,6 @@
 #include "diagnosis/clock_table.hpp"
 #include "engine/check_times.hpp"
 #include "engine/page_survey.hpp"
-#include "engine/proof.hpp"
 #include "engine/timeline.hpp"
 #include "formats/given_source.hpp"
 #include "trace/phase.hpp"

@@ -26,9 +26,8 @@ std::vector<ClockGamma> clock_gammas(const clc::Amortization& result, const Time
   std::vector<ClockGamma> gammas;
   if (result.gamma_of.empty()) return gammas;
   const trace::Definitions& definitions = timeline.loaded.trace.definitions;
-  const Decimal9 mildest =
-      *std::max_element(result.gamma_of.begin(), result.gamma_of.end(),
-                        [](Decimal9 a, Decimal9 b) { return a.billionths < b.billionths; });
+  const Decimal9 mildest = *std::ranges::max_element(
+      result.gamma_of, [](Decimal9 a, Decimal9 b) { return a.billionths < b.billionths; });
   for (std::size_t clock = 0; clock < result.gamma_of.size(); ++clock) {
     const Decimal9 gamma = result.gamma_of[clock];
     if (result.error_of[clock] == 0 || gamma.billionths == mildest.billionths) continue;
@@ -40,8 +39,7 @@ std::vector<ClockGamma> clock_gammas(const clc::Amortization& result, const Time
                       .gamma = fraction(gamma),
                       .error_ticks = result.error_of[clock]});
   }
-  std::sort(gammas.begin(), gammas.end(),
-            [](const ClockGamma& a, const ClockGamma& b) { return a.location < b.location; });
+  std::ranges::sort(gammas, {}, &ClockGamma::location);
   return gammas;
 }
 

@@ -5,7 +5,7 @@
 #include <entrain/parts.hpp>
 
 #include "base/try.hpp"
-#include "engine/inputs.hpp"
+#include "engine/verbs.hpp"
 #include "formats/registry/open.hpp"
 #include "formats/registry/parts.hpp"
 #include "output/output.hpp"

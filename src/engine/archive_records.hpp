@@ -8,10 +8,13 @@
 
 #include <entrain/align.hpp>
 #include <entrain/error.hpp>
+#include <entrain/progress.hpp>
 
+#include "base/big_vector.hpp"
 #include "base/edge_list.hpp"
 #include "constraints/context.hpp"
 #include "engine/timeline.hpp"
+#include "engine/verbs.hpp"
 #include "explain/explain.hpp"
 #include "formats/edge_graph.hpp"
 #include "formats/source.hpp"
@@ -41,5 +44,28 @@ bool has_clocks_twice(const ArchiveRecords& records);
 /// location and the stamp of one of its begins, twice. Collective.
 void drop_pairs(const constraints::Context& context, std::span<const trace::WrongPair> wrong,
                 match::Graph& graph);
+
+/// The edges of an archive, its locations as clocks, and what a table of them needs.
+struct ArchiveEdges {
+  Clocks clocks;
+  std::vector<std::string> names;  ///< names of the clocks, as ClockMaps::names
+  EdgeList list;
+  CheckReport report;  ///< counts of the edges by the clocks as measured
+  /// Effect minus cause by the clocks as measured: of edges; and per member of instances, of ends
+  /// the smallest one, else tables::Margins::k_none.
+  BigVector<std::int64_t> edge_margins, member_margins;
+  /// Positions of a begin and of the end that waits for it last, among the members, and of their
+  /// instance.
+  struct Deciding {
+    std::uint64_t begin = 0, end = 0, instance = 0;
+  };
+  BigVector<Deciding> deciding;  ///< one per end that waits for another clock, in their order
+};
+
+/// Reads an archive and matches it, in this process alone. align() makes of clocks and list the
+/// maps that clock_maps() without amortization makes of the archive, to the bit. Errors: those of
+/// find_timeline().
+Result<ArchiveEdges> read_edges(const Paths& archive, const CheckOptions& options,
+                                Progress* progress);
 
 }  // namespace entrain::engine

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "base/edge_list.hpp"
-#include "base/team.hpp"
 #include "base/try.hpp"
 #include "carriers/carried_clocks.hpp"
 #include "explain/explained.hpp"

@@ -13,7 +13,7 @@
 
 #include "base/temp_folder_testing.hpp"
 #include "carriers/carried_clocks.hpp"
-#include "engine/inputs.hpp"
+#include "engine/verbs.hpp"
 #include "formats/registry/open_testing.hpp"
 
 namespace entrain::engine {

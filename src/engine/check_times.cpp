@@ -4,17 +4,14 @@
 #include <algorithm>
 #include <functional>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/disjoint_sets.hpp"
 #include "base/team.hpp"
 #include "base/try.hpp"
 #include "clocks/warnings.hpp"
 #include "match/parts.hpp"
-#include "verify/check.hpp"
 #include "verify/named_edges.hpp"
 
 namespace entrain::engine {

@@ -2,15 +2,19 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include <entrain/clock_map.hpp>
+#include <entrain/error.hpp>
 #include <entrain/options.hpp>
 #include <entrain/progress.hpp>
 #include <entrain/report.hpp>
 
+#include "bounds/prove.hpp"
 #include "engine/timeline.hpp"
+#include "engine/verbs.hpp"
 #include "explain/explained.hpp"
 #include "formats/source.hpp"
 #include "page/survey.hpp"
@@ -68,5 +72,17 @@ Result<verify::Checks> check_both_times(const CheckSetting& setting,
 /// Takes the estimated clocks into a report, and what there is to warn of.
 void take_clocks(const formats::Source& source, clocks::Presynchronised& presync,
                  CheckReport& report);
+
+/// True if the edges of a check contradict its times, or each other.
+bool is_contradicted(const CheckReport& report);
+
+/// Finds out why, from the source of the same trace: if no clocks meet some pairs, `report` becomes
+/// that of the others. `loaded`, `maps`: what was checked with `setting`; `is_as_read`: the source
+/// reads `loaded`. `proven`: bounds of the same trace; null: they are proved if wanted. Empty where
+/// estimating clocks is not wanted or takes too long. Collective.
+Result<std::optional<ExplainedClocks>> explain_check(
+    const Run& run, const formats::Source& source, const CheckSetting& setting,
+    const trace::LoadedTrace& loaded, bool is_as_read, std::span<const ClockMap> maps,
+    const bounds::ProvenIntervals* proven, CheckReport& report);
 
 }  // namespace entrain::engine

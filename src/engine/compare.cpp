@@ -59,9 +59,8 @@ class Sameness {
     if (a.size() == 1 && b.size() == 1) return {};
     for (std::size_t f = 0; f < a.size(); ++f) {
       const fs::path name = a[f].path.filename();
-      const auto same = std::find_if(b.begin(), b.end(), [&](const TimedEvents::File& other) {
-        return other.path.filename() == name;
-      });
+      const auto same = std::ranges::find_if(
+          b, [&](const TimedEvents::File& other) { return other.path.filename() == name; });
       if (same == b.end()) {
         return different(fmt::format("{} is not in the second one", name.string()));
       }
@@ -199,7 +198,7 @@ void add_notes(const Side& side, std::vector<std::string>& notes) {
   const formats::Remarks remarks = side.source->remarks();
   for (const std::span<const std::string> all : {remarks.guesses, remarks.notes}) {
     for (const std::string& note : all) {
-      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+      if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
     }
   }
 }

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <memory>
-#include <utility>
 
 #include <entrain/entrain.hpp>
 
 #include "base/team.hpp"
 #include "base/try.hpp"
 #include "engine/amortization.hpp"
+#include "engine/correct_output.hpp"
 #include "engine/correction.hpp"
-#include "engine/inputs.hpp"
-#include "engine/planned_times.hpp"
 #include "engine/verbs.hpp"
 #include "formats/registry/open.hpp"
 

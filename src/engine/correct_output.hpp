@@ -4,11 +4,18 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <entrain/clock_map.hpp>
+#include <entrain/error.hpp>
 #include <entrain/options.hpp>
+#include <entrain/report.hpp>
 
+#include "base/big_vector.hpp"
 #include "engine/mu.hpp"
+#include "engine/verbs.hpp"
+#include "formats/merge_plan.hpp"
+#include "formats/source.hpp"
 #include "trace/share.hpp"
 
 namespace entrain::engine {
@@ -31,5 +38,19 @@ struct CorrectionMethod {
 
 /// Value of the property ENTRAIN::CORRECTION: "mode=overlay presync=linear gamma=0.99 ...".
 std::string correction_property(const CorrectOptions& options, const CorrectionMethod& method);
+
+/// What a result says of its correction: the verdict, edges, and the largest bound.
+formats::Attributes facts_of(const CorrectReport& report);
+
+/// The times that correct() would write, for a writer of another format.
+struct PlannedTimes {
+  CorrectReport report;        ///< that of plan_correction()
+  std::vector<ClockMap> maps;  ///< map of each location
+  /// Between processes, from each cause to its effect; in collectives to each end from the begin
+  /// that it waits for last by the new times.
+  BigVector<formats::MergeArrow> arrows;
+};
+Result<PlannedTimes> plan_times(const Run& run, const formats::Source& source,
+                                const CorrectOptions& options);
 
 }  // namespace entrain::engine

@@ -1,46 +1,36 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/correction.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
-#include <memory>
-#include <optional>
 #include <utility>
 
 #include <fmt/core.h>
 
-#include <entrain/entrain.hpp>
-
-#include "base/big_vector.hpp"
-#include "base/cancel.hpp"
-#include "base/peak_memory.hpp"
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
-#include "bounds/project_inside.hpp"
 #include "clc/amortize.hpp"
 #include "clc/domain_view.hpp"
-#include "clocks/presync.hpp"
 #include "constraints/node_times.hpp"
-#include "diagnosis/clock_table.hpp"
 #include "engine/amortization.hpp"
 #include "engine/correct_output.hpp"
-#include "engine/inputs.hpp"
-#include "engine/page_survey.hpp"
-#include "engine/planned_times.hpp"
-#include "engine/proof.hpp"
-#include "engine/timeline.hpp"
-#include "engine/verbs.hpp"
-#include "engine/verification.hpp"
 #include "formats/registry/open.hpp"
 #include "match/graph.hpp"
-#include "output/output.hpp"
 #include "picture/flows.hpp"
 #include "trace/phase.hpp"
-#include "trace/properties.hpp"
 #include "waits/judge.hpp"
 
 namespace entrain::engine {
 
 namespace {
+
+/// The most physical memory that this process has had, bytes.
+std::uint64_t peak_memory_bytes() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
 
 /// True if both have the same edges and instances in the same order, with the same times.
 bool same_edges(const Edges& a, const Edges& b) {

@@ -9,12 +9,12 @@
 
 #include <entrain/entrain.hpp>
 
+#include "base/margin.hpp"
 #include "base/try.hpp"
 #include "base/unfinished.hpp"
 #include "constraints/node_times.hpp"
+#include "engine/archive_records.hpp"
 #include "engine/check_times.hpp"
-#include "engine/edges.hpp"
-#include "engine/inputs.hpp"
 #include "engine/timeline.hpp"
 #include "engine/verbs.hpp"
 #include "formats/registry/open.hpp"
@@ -41,13 +41,6 @@ std::int64_t ticks_of(double seconds, std::uint64_t resolution_hz) {
   constexpr double k_most = 4.0e18;
   return static_cast<std::int64_t>(
       std::clamp(seconds * static_cast<double>(resolution_hz), -k_most, k_most));
-}
-
-std::int64_t plus(std::int64_t a, std::int64_t b) {
-  std::int64_t sum = 0;
-  if (!__builtin_add_overflow(a, b, &sum)) return sum;
-  return b < 0 ? std::numeric_limits<std::int64_t>::min()
-               : std::numeric_limits<std::int64_t>::max();
 }
 
 /// Refuses options that a table of edges cannot have.
@@ -196,8 +189,9 @@ class Exporter {
     constexpr auto k_least = std::numeric_limits<std::int64_t>::min();
     constexpr auto k_most = std::numeric_limits<std::int64_t>::max();
     if (options_.from_s || options_.to_s) {
-      windows_ = {{options_.from_s ? plus(origin_, ticks_of(*options_.from_s, hz())) : k_least,
-                   options_.to_s ? plus(origin_, ticks_of(*options_.to_s, hz())) : k_most}};
+      windows_ = {
+          {options_.from_s ? clamped_sum(origin_, ticks_of(*options_.from_s, hz())) : k_least,
+           options_.to_s ? clamped_sum(origin_, ticks_of(*options_.to_s, hz())) : k_most}};
       return;
     }
     const std::uint64_t expected = expected_bytes();
@@ -223,7 +217,7 @@ class Exporter {
         const picture::Flow& flow = layers_.front().flows[i];
         for (const NodeIndex node : {flow.from, flow.to}) {
           const std::int64_t time = layer.of_node[node];
-          windows.push_back({plus(time, -half), plus(time, half)});
+          windows.push_back({clamped_sum(time, -half), clamped_sum(time, half)});
         }
       }
     }

@@ -3,7 +3,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,7 +15,7 @@
 #include "base/unfinished.hpp"
 #include "engine/amortization.hpp"
 #include "engine/correction.hpp"
-#include "engine/inputs.hpp"
+#include "engine/verbs.hpp"
 #include "formats/registry/parts.hpp"
 #include "output/output.hpp"
 #include "trace/workers.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "engine/inputs.hpp"
+#include "engine/verbs.hpp"
 
 #include <filesystem>
 #include <memory>

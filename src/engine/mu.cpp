@@ -20,7 +20,7 @@ namespace {
 /// Counts the pairs of machines that have more than the smallest of their class.
 MuProvenance source_of(const clocks::DelayMu& mu) {
   const auto& pairs = mu.of_pairs.all();
-  const auto above = std::count_if(pairs.begin(), pairs.end(), [&](const auto& pair) {
+  const auto above = std::ranges::count_if(pairs, [&](const auto& pair) {
     const bool one = pair.first.first == pair.first.second;
     return pair.second > mu.by_class[static_cast<std::size_t>(one ? LatencyClass::same_node
                                                                   : LatencyClass::other)];

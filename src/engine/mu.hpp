@@ -2,7 +2,6 @@
 #pragma once
 
 #include <span>
-#include <string>
 
 #include <entrain/clock_map.hpp>
 #include <entrain/options.hpp>

@@ -9,7 +9,7 @@
 
 #include "base/try.hpp"
 #include "base/unfinished.hpp"
-#include "engine/inputs.hpp"
+#include "engine/verbs.hpp"
 #include "formats/registry/parts.hpp"
 #include "output/output.hpp"
 #include "trace/phase.hpp"

@@ -16,12 +16,10 @@
 #include "causal/bend.hpp"
 #include "causal/clock_domains.hpp"
 #include "causal/common_ends.hpp"
-#include "causal/project.hpp"
 #include "clc/domain_view.hpp"
 #include "engine/archive_records.hpp"
 #include "engine/carried_accelerators.hpp"
 #include "engine/timeline_explainer.hpp"
-#include "explain/explained.hpp"
 #include "explain/staying.hpp"
 #include "formats/given_source.hpp"
 #include "trace/phase.hpp"
@@ -467,7 +465,7 @@ class Finder : TimelineExplainer {
       return t_.loaded.trace.locations[l].event_count > 0 && t_.presync.maps[l].is_identity();
     };
     const std::vector<LocationIndex> own = t_.loaded.share(processes_).own();
-    const auto first = std::find_if(own.begin(), own.end(), stays);
+    const auto first = std::ranges::find_if(own, stays);
     const std::int64_t chosen = processes_.reduce(
         Team::Reduction::min, first == own.end() ? std::int64_t{k_none} : std::int64_t{*first});
     t_.reference.location = static_cast<LocationIndex>(chosen);
@@ -515,6 +513,30 @@ Result<Timeline> find_timeline(trace::Workers& workers, const formats::Source& s
                                const CheckOptions& options, const TimelineUse& use,
                                Progress* progress) {
   return Finder(workers, source, options, use, progress).run();
+}
+
+Result<bounds::ProvenIntervals> prove(trace::Workers& workers, const Timeline& timeline,
+                                      const BoundsOption& option, Progress* progress) {
+  trace::begin_phase(progress, "bounds");
+  return bounds::prove_intervals(causal_context(workers, timeline, progress),
+                                 timeline.shared_clocks, timeline.presync, option);
+}
+
+bool wants_rows(const Timeline& timeline, const bounds::ProvenIntervals& proven,
+                const BoundsOption& option, bool page) {
+  // Larger tables are not made for a page: it shows bounds without bands then.
+  constexpr std::uint64_t k_most_page_rows = 400'000;
+  const std::size_t clocks = std::max<std::size_t>(timeline.presync.maps.size(), 1);
+  return option.rows || (page && proven.windows <= k_most_page_rows / clocks);
+}
+
+ClockBounds judge(trace::Workers& workers, const Timeline& timeline,
+                  const bounds::ProvenIntervals& proven, std::span<const ClockMap> maps,
+                  bool rows) {
+  ClockBounds bounds =
+      bounds::judge(timeline.loaded.share(workers.processes()), proven, maps, rows);
+  bounds.mu_source = timeline.mu.source;
+  return bounds;
 }
 
 }  // namespace entrain::engine

@@ -19,6 +19,7 @@
 #include "bounds/prove.hpp"
 #include "explain/explained.hpp"
 #include "formats/registry/open.hpp"
+#include "output/output.hpp"
 #include "page/data.hpp"
 #include "trace/witness.hpp"
 
@@ -92,5 +93,15 @@ Result<StragglerReport> find_stragglers(const Run& run, const Paths& paths,
 /// those of the times that correct() would write. The report's `output` stays empty.
 Result<CorrectReport> plan_correction(const Run& run, const Paths& archive,
                                       const CorrectOptions& options);
+
+/// The rule for an output of a run that reads these traces or tables: none of their files is
+/// touched, nor those that an overlay's links lead to. A folder that is given for the files in it
+/// is an input as a whole; so is that of an archive's event files.
+OutputRule output_rule(const Paths& inputs, bool force = false);
+/// The same for a run that also reads the clock tables of the options.
+OutputRule output_rule(const Paths& inputs, const CheckOptions& options, bool force = false);
+
+/// The rule for the folder of align().
+OutputRule output_rule(const AlignFiles& files);
 
 }  // namespace entrain::engine

@@ -10,7 +10,6 @@
 #include "base/big_vector.hpp"
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
-#include "engine/explain_check.hpp"
 #include "formats/registry/open.hpp"
 #include "trace/phase.hpp"
 

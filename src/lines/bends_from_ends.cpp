@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <optional>
 #include <utility>
 
 #include "base/try.hpp"
@@ -201,7 +200,7 @@ class FitBends {
         largest[c] = std::max(largest[c], std::abs(residual));
       }
     });
-    return *std::max_element(largest.begin(), largest.end());
+    return *std::ranges::max_element(largest);
   }
 
   [[nodiscard]] std::span<const std::size_t> share(std::size_t c, std::size_t k,

@@ -101,8 +101,7 @@ class PairBounds {
     const auto key = [](const ClockConstraint* c) {
       return std::tuple(std::minmax(c->from, c->to), c->from, c->to_time, c->slack, c->from_time);
     };
-    std::sort(order.begin(), order.end(),
-              [&](const auto* a, const auto* b) { return key(a) < key(b); });
+    std::ranges::sort(order, [&](const auto* a, const auto* b) { return key(a) < key(b); });
     for (std::size_t i = 0, last = 0; i < order.size(); i = last) {
       const auto same = [&](const auto* c) {
         return c->from == order[i]->from && c->to == order[i]->to;

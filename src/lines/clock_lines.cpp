@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lines/clock_lines.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <numbers>
@@ -35,7 +33,7 @@ struct Corridor {
 
 /// Keeps the vertices of the lower hull (sign 1) or the upper one (sign -1), in order of x.
 void keep_hull(std::vector<Point>& points, double sign) {
-  std::sort(points.begin(), points.end(), [&](const Point& a, const Point& b) {
+  std::ranges::sort(points, [&](const Point& a, const Point& b) {
     return a.x != b.x ? a.x < b.x : sign * a.y < sign * b.y;
   });
   std::vector<Point> hull;
@@ -173,7 +171,7 @@ std::vector<Corridor> corridors_of(std::span<const constraints::ClockConstraint>
     find_line(corridor);
     corridors.push_back(std::move(corridor));
   }
-  std::sort(corridors.begin(), corridors.end(), [](const Corridor& a, const Corridor& b) {
+  std::ranges::sort(corridors, [](const Corridor& a, const Corridor& b) {
     return std::tie(a.looseness, a.low, a.high) < std::tie(b.looseness, b.low, b.high);
   });
   return corridors;

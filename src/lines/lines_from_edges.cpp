@@ -88,9 +88,8 @@ Result<void> align_groups(constraints::ConstrainedClocks& clocks,
     clocks.collect(nullptr);
     const std::vector<ClockLine> lines =
         find_clock_lines(clocks.clocks(), clocks.constraints(), group_of);
-    const bool changed = std::any_of(lines.begin(), lines.end(), [](const ClockLine& line) {
-      return line.offset != 0 || line.rate != 0;
-    });
+    const bool changed = std::ranges::any_of(
+        lines, [](const ClockLine& line) { return line.offset != 0 || line.rate != 0; });
     if (!changed || !follow(clocks, lines)) break;
     for (std::uint32_t c = 0; c < group_of.size(); ++c) group_of[c] = lines[c].component;
   }
@@ -262,8 +261,8 @@ std::vector<std::uint32_t> by_distance(const std::vector<ClockLine>& moves, std:
   std::vector<std::uint32_t> order(moves.size());
   std::iota(order.begin(), order.end(), 0U);
   const auto sort_by = [&](const auto& key) {
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+    std::ranges::stable_sort(order,
+                             [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
   };
   sort_by([&](std::uint32_t c) { return moves[c].shift(middle); });
   const std::uint32_t median = order[(order.size() - 1) / 2];
@@ -311,14 +310,14 @@ Result<difference::AtZero> place_by_consensus(constraints::ConstrainedClocks& cl
   const std::vector<ClockMap> aligned = clocks.maps();
   const std::vector<std::uint32_t> order = by_distance(moves, (clocks.begin() + clocks.end()) / 2);
   difference::AtZero found = find_staying(clocks, before, order);
-  const auto first = std::find_if(order.begin(), order.end(),
-                                  [&](std::uint32_t c) { return found.stays[c] != 0; });
+  const auto first =
+      std::ranges::find_if(order, [&](std::uint32_t c) { return found.stays[c] != 0; });
   const std::uint32_t reference = first == order.end() ? order.front() : *first;
   move_along(clocks, before, moves[reference], found.stays);
   if (std::ranges::count(found.stays, 1) == 1) return found;  // the alignment says all there is
   TRY_ASSIGN(const bool good, move_as_wholes(clocks, found.stays, allowed));
   if (good) return found;
-  std::fill(found.stays.begin(), found.stays.end(), 0);
+  std::ranges::fill(found.stays, 0);
   found.stays[reference] = 1;
   clocks.set_maps(aligned);
   move_along(clocks, before, moves[reference], found.stays);
@@ -341,7 +340,7 @@ Result<std::string> apply_reference(constraints::ConstrainedClocks& clocks,
   }
   TRY_ASSIGN(const difference::AtZero found, place_by_consensus(clocks, before));
   clocks.collect(nullptr);
-  const auto stay = std::count(found.stays.begin(), found.stays.end(), 1);
+  const auto stay = std::ranges::count(found.stays, 1);
   return fmt::format("{}{} of {} clocks can stay as they are; ", found.complete ? "" : "at least ",
                      stay, clocks.clocks());
 }

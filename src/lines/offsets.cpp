@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "difference/solve.hpp"
-
 namespace entrain::lines {
 namespace {
 

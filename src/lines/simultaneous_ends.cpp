@@ -223,7 +223,7 @@ struct Relative {
       add(static_cast<std::uint64_t>(static_cast<std::int64_t>(bend.at) -
                                      std::llround(lined_at(bend.at))));
     }
-    std::sort(all.begin(), all.end());
+    std::ranges::sort(all);
     all.erase(std::unique(all.begin(), all.end()), all.end());
     return all;
   }
@@ -238,7 +238,7 @@ struct Relative {
     };
     const std::vector<std::uint64_t> all = stamps();
     return within(at(line.at), EndLineThresholds::significant) &&
-           std::all_of(all.begin(), all.end(), [&](std::uint64_t stamp) {
+           std::ranges::all_of(all, [&](std::uint64_t stamp) {
              return within(at(stamp), 2 * EndLineThresholds::significant);
            });
   }
@@ -333,13 +333,12 @@ std::optional<std::vector<ClockMap>> maps_of(const SimultaneousEnds& ends,
   const auto is_apart = [&](const SimultaneousEnds::Line& line) {
     return line.component != sorted.front().component;
   };
-  if (std::any_of(sorted.begin(), sorted.end(), is_apart)) return std::nullopt;
+  if (std::ranges::any_of(sorted, is_apart)) return std::nullopt;
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);
   std::nth_element(sorted.begin(), middle, sorted.end(), lower);
-  const auto found =
-      std::find_if(ends.lines.begin(), ends.lines.end(), [&](const SimultaneousEnds::Line& line) {
-        return line.number > 0 && !lower(line, *middle) && !lower(*middle, line);
-      });
+  const auto found = std::ranges::find_if(ends.lines, [&](const SimultaneousEnds::Line& line) {
+    return line.number > 0 && !lower(line, *middle) && !lower(*middle, line);
+  });
   const std::size_t still =
       reference ? *reference : static_cast<std::size_t>(found - ends.lines.begin());
   if (ends.lines[still].number == 0) return std::nullopt;

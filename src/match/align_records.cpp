@@ -156,8 +156,8 @@ class Aligner {
 
   /// True if a pair joins ends of different numbers.
   [[nodiscard]] bool leaves_order() const {
-    return std::any_of(result_.pairs.begin(), result_.pairs.end(),
-                       [](const auto& pair) { return pair.first != pair.second; });
+    return std::ranges::any_of(result_.pairs,
+                               [](const auto& pair) { return pair.first != pair.second; });
   }
 
   const Side &sends_, &receives_;

@@ -73,7 +73,7 @@ void BeamSearch::extend(std::int32_t receive) {
   int best = k_never;
   for (const std::uint32_t node : alive_) best = std::min(best, nodes_[node].cost);
   for (const std::uint32_t node : alive_) extend(node, receive, best);
-  std::sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) {
+  std::ranges::sort(found_, [](const Found& a, const Found& b) {
     return a.send != b.send ? a.send < b.send : a.from < b.from;
   });
   for (std::size_t k = 0; k < found_.size();) {
@@ -150,7 +150,7 @@ void BeamSearch::extend(std::uint32_t from, std::int32_t receive, int best) {
 void BeamSearch::prune(int best) {
   std::erase_if(alive_, [&](std::uint32_t n) { return nodes_[n].cost > best + beam_cost_; });
   if (alive_.size() <= beam_size_) return;
-  std::sort(alive_.begin(), alive_.end(), [&](std::uint32_t a, std::uint32_t b) {
+  std::ranges::sort(alive_, [&](std::uint32_t a, std::uint32_t b) {
     return nodes_[a].cost != nodes_[b].cost ? nodes_[a].cost < nodes_[b].cost : a > b;
   });
   alive_.resize(beam_size_);
@@ -174,7 +174,7 @@ bool BeamSearch::has_converged(std::int32_t receive, std::int32_t irregular) {
   };
   const std::int32_t end = receive + 1 - best.run / 2;
   const std::uint32_t middle = pair_at(static_cast<std::uint32_t>(&best - nodes_.data()), end);
-  const bool leads = std::all_of(alive_.begin(), alive_.end(), [&](std::uint32_t n) {
+  const bool leads = std::ranges::all_of(alive_, [&](std::uint32_t n) {
     return nodes_[n].cost >= best.cost + Beam::lead || pair_at(n, end) == middle;
   });
   if (leads) decided_ = end;

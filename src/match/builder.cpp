@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "match/builder.hpp"
 
-#include <algorithm>
-#include <array>
 #include <numeric>
 #include <tuple>
 
@@ -122,8 +120,8 @@ NodeIndex Builder::here(NodeRef ref) {
 }
 
 bool Builder::is_threaded(std::uint32_t process) const {
-  return std::count_if(processes_[process].begin(), processes_[process].end(),
-                       [&](LocationIndex l) { return events(l).size() > 0; }) > 1;
+  return std::ranges::count_if(processes_[process],
+                               [&](LocationIndex l) { return events(l).size() > 0; }) > 1;
 }
 
 std::uint32_t Builder::process_of_peer(CommIndex comm, std::uint32_t self,
@@ -132,7 +130,7 @@ std::uint32_t Builder::process_of_peer(CommIndex comm, std::uint32_t self,
 }
 
 void Builder::sort_as_process(std::vector<EventRef>& refs) const {
-  std::stable_sort(refs.begin(), refs.end(), [&](const EventRef& a, const EventRef& b) {
+  std::ranges::stable_sort(refs, [&](const EventRef& a, const EventRef& b) {
     const std::uint64_t time_a = event(a).time, time_b = event(b).time;
     if (time_a != time_b) return time_a < time_b;
     return a.location != b.location ? a.location < b.location : a.index < b.index;
@@ -333,8 +331,7 @@ void Builder::gather_edges() {
   for (const BigVector<Edge>& edges : edges_) first.push_back(first.back() + edges.size());
   graph_.edges.resize(first.back());
   for_own_locations([&](LocationIndex l) {
-    std::copy(edges_[l].begin(), edges_[l].end(),
-              graph_.edges.begin() + static_cast<std::ptrdiff_t>(first[l]));
+    std::ranges::copy(edges_[l], graph_.edges.begin() + static_cast<std::ptrdiff_t>(first[l]));
     free_memory(edges_[l]);
   });
 }

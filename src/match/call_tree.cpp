@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <functional>
 #include <queue>
-#include <tuple>
 
 #include "base/ids.hpp"
 
@@ -43,9 +42,8 @@ class Tree {
   };
 
   CallLink* find(std::uint32_t process) {
-    const auto found = std::lower_bound(
-        links_.begin(), links_.end(), process,
-        [](const CallLink& link, std::uint32_t p) { return link.caller.process < p; });
+    const auto process_of = [](const CallLink& link) { return link.caller.process; };
+    const auto found = std::ranges::lower_bound(links_, process, {}, process_of);
     return found == links_.end() || found->caller.process != process ? nullptr : &*found;
   }
 
@@ -70,9 +68,7 @@ class Tree {
   }
   [[nodiscard]] const Partner* find(std::uint32_t of, std::uint32_t process) const {
     const std::vector<Partner>& all = partners_[of];
-    const auto found = std::lower_bound(
-        all.begin(), all.end(), process,
-        [](const Partner& partner, std::uint32_t p) { return partner.process < p; });
+    const auto found = std::ranges::lower_bound(all, process, {}, &Partner::process);
     return found == all.end() || found->process != process ? nullptr : &*found;
   }
 

@@ -2,13 +2,7 @@
 #include "match/calls.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
 #include <map>
-#include <span>
-#include <vector>
-
-#include <fmt/format.h>
 
 #include "trace/operations.hpp"
 
@@ -111,7 +105,7 @@ class Direction {
       for (const std::uint32_t i : senders) {
         if (!named(i)) continue;
         confirmed_ += receivers.size();
-        confirmed_ -= std::binary_search(receivers.begin(), receivers.end(), i) ? 1 : 0;
+        confirmed_ -= std::ranges::binary_search(receivers, i) ? 1 : 0;
       }
     }
   }
@@ -147,7 +141,7 @@ class Direction {
             const std::uint32_t other = call_of_rank[rank];
             if (other == k_none || !named(other)) return;
             count += callers.size();
-            count -= std::binary_search(callers.begin(), callers.end(), other) ? 1 : 0;
+            count -= std::ranges::binary_search(callers, other) ? 1 : 0;
           });
     }
     return count;
@@ -165,8 +159,7 @@ class Direction {
 
 /// True if some of the calls name their partners.
 bool any_names_partners(std::span<const Call> calls) {
-  return std::any_of(calls.begin(), calls.end(),
-                     [](const Call& call) { return call.partners != k_none; });
+  return std::ranges::any_of(calls, [](const Call& call) { return call.partners != k_none; });
 }
 
 /// Puts the calls of one instance, some of which name their partners, into exchanges. The begin of
@@ -182,8 +175,8 @@ bool any_names_partners(std::span<const Call> calls) {
 /// and {0}, 2 and 3 name {3} and {2}. There are the edges 0 -> 1, 1 -> 0, 2 -> 3 and 3 -> 2.
 void add_named_instance(Builder& builder, std::span<const CommProcess> members,
                         std::span<const Call> calls, const trace::Comm& comm) {
-  const bool all = std::all_of(calls.begin(), calls.end(),
-                               [](const Call& call) { return call.partners != k_none; });
+  const bool all =
+      std::ranges::all_of(calls, [](const Call& call) { return call.partners != k_none; });
   if (!all && !builder.options().dense_alltoallv) builder.count_skipped("alltoallv_instances");
   for (const bool to_second : {true, false}) {
     if (!to_second && !comm.inter) break;
@@ -318,7 +311,7 @@ bool has_root(std::uint8_t code) {
 
 bool agree(std::span<const Call> calls) {
   const std::uint32_t root = common_root(calls);
-  return std::all_of(calls.begin(), calls.end(), [&](const Call& call) {
+  return std::ranges::all_of(calls, [&](const Call& call) {
     return call.op == calls[0].op && call.non_blocking == calls[0].non_blocking &&
            (!has_root(call.op) || roots_agree(call.root, root));
   });
@@ -338,7 +331,7 @@ std::vector<CommProcess> processes_of(const Builder& builder, const trace::Comm&
   // A group that names several threads of a process counts the process once, at its first rank.
   std::vector<std::uint32_t> order(result.size());
   for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+  std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) {
     return result[a].process < result[b].process;
   });
   std::vector<bool> again(result.size(), false);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <utility>
 
 #include "match/gaps.hpp"
 #include "trace/recorded_clock.hpp"

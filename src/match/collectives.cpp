@@ -124,8 +124,8 @@ class CallCollector {
       }
       timed.push_back(one);
     }
-    std::stable_sort(timed.begin(), timed.end(),
-                     [](const Timed& a, const Timed& b) { return a.place() < b.place(); });
+    std::ranges::stable_sort(timed,
+                             [](const Timed& a, const Timed& b) { return a.place() < b.place(); });
     for (std::size_t i = 0; i < timed.size(); ++i) started_[i] = timed[i].call;
   }
 

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace entrain::match {
@@ -39,11 +38,10 @@ struct Neighbours {
 
 Neighbours neighbours_of(std::span<const std::int64_t> before,
                          std::span<const std::int64_t> after) {
-  const auto [least_before, most_before] = std::minmax_element(before.begin(), before.end());
-  const auto [least_after, most_after] = std::minmax_element(after.begin(), after.end());
+  const auto [least_before, most_before] = std::ranges::minmax_element(before);
+  const auto [least_after, most_after] = std::ranges::minmax_element(after);
   std::array<std::int64_t, 2 * Outlier::neighbours> all{};
-  const auto end =
-      std::copy(after.begin(), after.end(), std::copy(before.begin(), before.end(), all.begin()));
+  const auto end = std::ranges::copy(after, std::ranges::copy(before, all.begin()).out).out;
   const auto median = all.begin() + (end - all.begin()) / 2;
   std::nth_element(all.begin(), median, end);
   return {
@@ -103,15 +101,14 @@ struct PairDelays {
     const auto after = all.subspan(k + 1, std::min(size() - k - 1, Outlier::around));
     if (before.size() < Outlier::neighbours || after.size() < Outlier::neighbours) return false;
     const auto is_as_low = [&](std::int64_t other) { return other <= delay[k]; };
-    if (std::any_of(after.begin(), after.end(), is_as_low) ||
+    if (std::ranges::any_of(after, is_as_low) ||
         std::any_of(before.rbegin(), before.rend(), is_as_low)) {
       return false;  // the rest is slow
     }
     std::array<std::int64_t, 2 * Outlier::around> both{};
-    const auto end = std::copy(after.begin(), after.end(),
-                               std::copy(before.begin(), before.end(), both.begin()));
-    const std::int64_t least_before = *std::min_element(before.begin(), before.end());
-    const std::int64_t least_after = *std::min_element(after.begin(), after.end());
+    const auto end = std::ranges::copy(after, std::ranges::copy(before, both.begin()).out).out;
+    const std::int64_t least_before = *std::ranges::min_element(before);
+    const std::int64_t least_after = *std::ranges::min_element(after);
     const std::int64_t least = std::min(least_before, least_after);
     std::nth_element(both.begin(), both.begin() + (Outlier::least - 1), end);
     const std::int64_t moves = std::max(least_before, least_after) - least;
@@ -125,9 +122,8 @@ struct PairDelays {
     return std::max(delay[k] - n.median, n.median - delay[k]) > spacing / 2;
   }
   [[nodiscard]] bool jumps_at(std::size_t k) const {
-    const auto [least_before, most_before] =
-        std::minmax_element(before(k).begin(), before(k).end());
-    const auto [least_after, most_after] = std::minmax_element(from(k).begin(), from(k).end());
+    const auto [least_before, most_before] = std::ranges::minmax_element(before(k));
+    const auto [least_after, most_after] = std::ranges::minmax_element(from(k));
     const std::int64_t jump = std::max(*least_before - *most_after, *least_after - *most_before);
     const std::int64_t spread = *most_before - *least_before + *most_after - *least_after;
     return jump > spread && jump > usual_spacing(k) / 2;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "match/ends.hpp"
 
-#include <algorithm>
 #include <bit>
 
 #include "trace/recorded_clock.hpp"
@@ -61,8 +60,7 @@ Ends::Ends(const Side& sends, const Side& receives)
       receive_gaps_(gaps_before(receives.records)) {}
 
 std::vector<std::uint32_t> Ends::gaps_before(std::span<const EndRecord> records) {
-  if (std::none_of(records.begin(), records.end(),
-                   [](const EndRecord& t) { return t.after_gap; })) {
+  if (std::ranges::none_of(records, [](const EndRecord& t) { return t.after_gap; })) {
     return {};
   }
   std::vector<std::uint32_t> gaps;

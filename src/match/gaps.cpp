@@ -39,7 +39,7 @@ Gaps::Gaps(const Builder& builder, std::uint32_t process, Of of) {
     ends_.push_back(trace::Gap::k_open);
     first_ = std::min(first_, last);
   }
-  std::sort(ends_.begin(), ends_.end());
+  std::ranges::sort(ends_);
   if (!ends_.empty()) last_ = ends_.back();
   if (of == Of::messages) find_half_receives(builder, process);
 }

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/executor.hpp"
-#include "match/align_records.hpp"
 #include "match/call_tree.hpp"
 #include "match/channel_sides.hpp"
 #include "match/delay_outliers.hpp"
@@ -405,7 +404,7 @@ class CallNumbering {
         callers.push_back({high(part[k]), low(part[k]), low(part[k + 1])});
       }
     }
-    std::sort(callers.begin(), callers.end(), [](const Caller& a, const Caller& b) {
+    std::ranges::sort(callers, [](const Caller& a, const Caller& b) {
       return std::pair(a.space, a.process) < std::pair(b.space, b.process);
     });
     std::vector<std::uint32_t> references;

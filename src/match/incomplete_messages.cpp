@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "base/executor.hpp"
 #include "match/align_records.hpp"

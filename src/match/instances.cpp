@@ -76,7 +76,7 @@ class InstanceMatcher {
       for (const CommProcess& p : processes_of(builder_, *comms_[t])) {
         all.push_back({p, static_cast<std::uint32_t>(all.size())});
       }
-      std::sort(all.begin(), all.end(), [](const Seat& a, const Seat& b) {
+      std::ranges::sort(all, [](const Seat& a, const Seat& b) {
         return a.comm_process.process < b.comm_process.process;
       });
     }
@@ -84,9 +84,8 @@ class InstanceMatcher {
   }
   const Seat* seat_of(const Call& call) {
     const std::vector<Seat>& all = seats(call.space);
-    const auto found = std::lower_bound(
-        all.begin(), all.end(), call.process,
-        [](const Seat& seat, std::uint32_t p) { return seat.comm_process.process < p; });
+    const auto process_of = [](const Seat& seat) { return seat.comm_process.process; };
+    const auto found = std::ranges::lower_bound(all, call.process, {}, process_of);
     return found != all.end() && found->comm_process.process == call.process ? &*found : nullptr;
   }
   bool is_member(const Call& call) {
@@ -212,8 +211,7 @@ class InstanceMatcher {
     return all;
   }
   static bool all_agree(std::span<const Summary> all) {
-    return std::all_of(all.begin(), all.end(),
-                       [](const Summary& one) { return !one.calls() || one.agree(); });
+    return std::ranges::all_of(all, [](const Summary& one) { return !one.calls() || one.agree(); });
   }
 
   /// True if records of messages or calls are missing: then the calls on every communicator or
@@ -323,13 +321,13 @@ class InstanceMatcher {
         }
         const auto of_column = std::span(list).subspan(begin, end - begin);
         const auto by_number = [](const Call& a, const Call& b) { return a.number < b.number; };
-        if (!std::is_sorted(of_column.begin(), of_column.end(), by_number)) {
-          std::stable_sort(of_column.begin(), of_column.end(), by_number);
+        if (!std::ranges::is_sorted(of_column, by_number)) {
+          std::ranges::stable_sort(of_column, by_number);
         }
         columns_.push_back({first.space, *seat_of(first), of_column});
       }
     }
-    std::sort(columns_.begin(), columns_.end(), [](const Column& a, const Column& b) {
+    std::ranges::sort(columns_, [](const Column& a, const Column& b) {
       return a.space != b.space ? a.space < b.space : a.seat.position < b.seat.position;
     });
   }
@@ -404,7 +402,7 @@ class InstanceMatcher {
       std::int64_t& end = census_[instance.space].end;
       if (team_.size() == 1 && instance.number < end && !agree(calls)) end = instance.number;
       if (instance.number >= end) return;
-      if (!std::all_of(calls.begin(), calls.end(), [](const Call& c) { return c.synchronises; })) {
+      if (!std::ranges::all_of(calls, [](const Call& c) { return c.synchronises; })) {
         builder_.count_skipped("rma_without_process_sync");
         return;
       }

@@ -28,10 +28,9 @@ class OneSidedMatcher {
     }
     if (builder_.processes()[process].size() > 1) {
       builder_.sort_as_process(refs);
-      std::stable_sort(placed_.begin(), placed_.end(),
-                       [](const PlacedCall& a, const PlacedCall& b) {
-                         return a.time != b.time ? a.time < b.time : a.end_time < b.end_time;
-                       });
+      std::ranges::stable_sort(placed_, [](const PlacedCall& a, const PlacedCall& b) {
+        return a.time != b.time ? a.time < b.time : a.end_time < b.end_time;
+      });
     }
     for (const PlacedCall& placed : placed_) calls_.push_back(placed.call);
     placed_.clear();
@@ -89,8 +88,8 @@ class OneSidedMatcher {
   using PairKey = std::tuple<std::uint32_t, Relation, std::uint32_t, std::uint32_t>;
 
   static bool by_several_threads(const std::vector<NodeRef>& ends) {
-    return std::any_of(ends.begin(), ends.end(),
-                       [&](const NodeRef& end) { return end.location != ends[0].location; });
+    return std::ranges::any_of(
+        ends, [&](const NodeRef& end) { return end.location != ends[0].location; });
   }
 
   void collect_location(std::uint32_t process, LocationIndex location,
@@ -189,7 +188,7 @@ class OneSidedMatcher {
     for (const LocationIndex member : builder_.definitions().groups[group].members) {
       if (member != k_none) processes.push_back(builder_.process_of(member));
     }
-    std::sort(processes.begin(), processes.end());
+    std::ranges::sort(processes);
     processes.erase(std::unique(processes.begin(), processes.end()), processes.end());
     return processes;
   }

@@ -19,8 +19,8 @@ Operations::Operations(const Builder& builder, std::uint32_t process)
   list_.reserve(messages + messages / 4);  // growth would touch twice the memory
   for (const LocationIndex l : locations) walk(l);
   if (!builder.is_threaded(process)) return;
-  std::stable_sort(list_.begin(), list_.end(),
-                   [&](const Operation& a, const Operation& b) { return time(a) < time(b); });
+  std::ranges::stable_sort(
+      list_, [&](const Operation& a, const Operation& b) { return time(a) < time(b); });
   for (Sums& sums : sums_) sums.lengths = 0;
   for (const Operation& one : list_) {
     std::uint64_t& lengths = sums_[one.kind].lengths;

@@ -4,23 +4,18 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
 #include <optional>
 #include <tuple>
 #include <utility>
 
 #include "base/flat_map.hpp"
+#include "base/margin.hpp"
 #include "match/halo.hpp"
 
 namespace entrain::match {
 
 namespace {
-
-std::int64_t saturating_sum(std::int64_t a, std::int64_t b) {
-  std::int64_t sum = 0;
-  if (!__builtin_add_overflow(a, b, &sum)) return sum;
-  return a < 0 ? std::numeric_limits<std::int64_t>::min()
-               : std::numeric_limits<std::int64_t>::max();
-}
 
 /// The two locations without regard to the direction.
 auto unordered_pair(const OneWayDelay& delay) {
@@ -36,15 +31,7 @@ std::optional<std::int64_t> round_trip(std::span<const OneWayDelay> between) {
     smallest = std::min(smallest.value_or(delay.delay_ticks), delay.delay_ticks);
   }
   if (!up || !down) return std::nullopt;
-  return saturating_sum(*up, *down);
-}
-
-/// Returns b - a, clamped.
-std::int64_t saturating_difference(std::int64_t b, std::int64_t a) {
-  std::int64_t ticks = 0;
-  if (!__builtin_sub_overflow(b, a, &ticks)) return ticks;
-  return b < a ? std::numeric_limits<std::int64_t>::min()
-               : std::numeric_limits<std::int64_t>::max();
+  return clamped_sum(*up, *down);
 }
 
 /// The times of all nodes. Collective.
@@ -69,7 +56,7 @@ std::vector<OneWayDelay> smallest_delays(const Graph& graph, std::span<const std
   for (const Edge& edge : graph.edges) {
     if (edge.kind != EdgeKind::p2p) continue;
     const LocationIndex from = graph.location_of(edge.send), to = graph.location_of(edge.receive);
-    const std::int64_t ticks = saturating_difference(times[edge.receive], times[edge.send]);
+    const std::int64_t ticks = margin(times[edge.receive], times[edge.send]);
     const auto [found, is_new] = smallest.insert(key(from, to), ticks);
     *found = std::min(*found, ticks);
     if (is_new) delays.push_back({from, to, edge.latency_class, 0});
@@ -125,6 +112,26 @@ MuTicks round_trip_mu(Team& team, const trace::Partition& partition, const Graph
   RoundTrips smallest = smallest_round_trips(std::move(met));
   team.reduce(Team::Reduction::min, smallest);
   return quarters(smallest);
+}
+
+void set_pair_mu(Graph& graph, const trace::PairMu& pairs, const MuTicks& mu) {
+  std::map<trace::PairMu::Key, std::uint16_t> number;
+  graph.extra_mu.assign(1, 0);
+  for (const auto& [machines, ticks] : pairs.all()) {
+    const auto of_class = static_cast<std::size_t>(
+        machines.first == machines.second ? LatencyClass::same_node : LatencyClass::other);
+    if (ticks <= mu[of_class]) continue;
+    number.emplace(machines, static_cast<std::uint16_t>(graph.extra_mu.size()));
+    graph.extra_mu.push_back(ticks - mu[of_class]);
+  }
+  if (number.empty()) return;
+  for (Edge& edge : graph.edges) {
+    if (edge.kind != EdgeKind::p2p || edge.latency_class == LatencyClass::same_process) continue;
+    const auto found =
+        number.find(trace::PairMu::key(graph.node_of[graph.location_of(edge.send)],
+                                       graph.node_of[graph.location_of(edge.receive)]));
+    if (found != number.end()) edge.pair = found->second;
+  }
 }
 
 }  // namespace entrain::match

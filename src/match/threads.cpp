@@ -180,11 +180,11 @@ class ThreadMatcher {
     std::uint64_t contradictory = 0, incomplete = 0;
     for (const auto& [key, team] : teams_) {
       const auto forked = [](const Part& part) { return part.fork.has_value(); };
-      if (std::count_if(team.begin(), team.end(), forked) > 1) {
+      if (std::ranges::count_if(team, forked) > 1) {
         ++contradictory;
         continue;
       }
-      const auto master = std::find_if(team.begin(), team.end(), forked);
+      const auto master = std::ranges::find_if(team, forked);
       if (master != team.end()) add_team(team, *master);
       incomplete += add_barriers(team);
     }

@@ -145,8 +145,7 @@ Result<Checksum> checksum_of(const fs::path& path) {
       if (const std::size_t digits = digits_in(head); digits != head.npos) {
         sum.digits = head.substr(digits, k_digits);
         sum.digits_at = digits;
-        std::copy(k_zeros.begin(), k_zeros.end(),
-                  block.begin() + static_cast<std::ptrdiff_t>(digits));
+        std::ranges::copy(k_zeros, block.begin() + static_cast<std::ptrdiff_t>(digits));
       }
     }
     sum.crc = sum.digits.empty() ? sum.whole : add_to_crc(sum.crc, text_of(block, *size));

@@ -87,7 +87,7 @@ Result<fs::path> absolute_path(const fs::path& target) {
   std::error_code error;
   fs::path path = fs::absolute(target, error);
   if (!path.has_filename()) path = path.parent_path();
-  if (std::find(path.begin(), path.end(), "..") == path.end()) {
+  if (std::ranges::find(path, "..") == path.end()) {
     path = path.lexically_normal();
   } else if (path.filename() == "..") {
     path = fs::weakly_canonical(path, error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "page/bins.hpp"
+#include "page/survey.hpp"
 
 #include <cstdint>
 #include <limits>

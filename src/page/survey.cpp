@@ -218,7 +218,7 @@ void Survey::gather(Team& team) {
 
 std::vector<MatrixCell> Survey::cells() const {
   std::vector<std::uint64_t> keys = keys_;
-  std::sort(keys.begin(), keys.end());
+  std::ranges::sort(keys);
   std::vector<MatrixCell> cells;
   cells.reserve(keys.size());
   constexpr std::uint64_t k_row = (std::uint64_t{1} << 31) - 1;
@@ -233,7 +233,7 @@ std::vector<MatrixCell> Survey::cells() const {
 
 std::vector<SampledInstance> Survey::sample() const {
   std::vector<SampledInstance> sorted = sample_;
-  std::sort(sorted.begin(), sorted.end(), [](const SampledInstance& a, const SampledInstance& b) {
+  std::ranges::sort(sorted, [](const SampledInstance& a, const SampledInstance& b) {
     return std::pair(a.time, a.order) < std::pair(b.time, b.order);
   });
   return sorted;

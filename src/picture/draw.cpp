@@ -44,7 +44,7 @@ BigVector<Place> places_of(const Scene& scene, const Layer& layer, Drawn& drawn)
     if (from && to) ++drawn.flows;
     if (from && to && flow.margin < 0) ++drawn.backward;
   }
-  std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
+  std::ranges::sort(places, [](const Place& a, const Place& b) {
     return std::tuple(a.node, a.arrival, a.family, a.flow) <
            std::tuple(b.node, b.arrival, b.family, b.flow);
   });
@@ -197,8 +197,7 @@ class Drawer {
 }  // namespace
 
 std::vector<Window> joined(std::vector<Window> windows) {
-  std::sort(windows.begin(), windows.end(),
-            [](const Window& a, const Window& b) { return a.begin < b.begin; });
+  std::ranges::sort(windows, {}, &Window::begin);
   std::vector<Window> result;
   for (const Window& window : windows) {
     if (!result.empty() && window.begin <= result.back().end) {

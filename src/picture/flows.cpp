@@ -66,7 +66,7 @@ std::vector<std::uint64_t> worst_flows(std::span<const Flow> flows, std::size_t 
     worst.push_back(rank);
     std::push_heap(worst.begin(), worst.end());
   }
-  std::sort(worst.begin(), worst.end());
+  std::ranges::sort(worst);
   std::vector<std::uint64_t> found;
   for (const Rank& rank : worst) found.push_back(rank.second);
   return found;

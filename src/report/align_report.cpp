@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "report/bounds_report.hpp"
 #include "report/clock_report.hpp"
 #include "report/parts.hpp"
 #include "report/units.hpp"
@@ -74,16 +73,9 @@ std::string about_text(const AlignReport& report, const Style& style) {
       .field("presync", presync_text(before))
       .field("mu", mu_text(before));
   add_timeline(about, before, report.timeline);
-  std::string text = about.text(style);
-  for (const auto& [heading, counts] :
-       {std::pair("Worst edge of each kind, before", &before),
-        std::pair("Worst edge of each kind, after", &report.after)}) {
-    const Table worst = worst_edges(*counts, style);
-    if (worst.empty()) continue;
-    text += "\n" + toned(heading, Tone::heading, style) + "\n" + worst.text(style);
-  }
-  if (const std::string fits = quality_text(before, style); !fits.empty()) text += "\n" + fits;
-  return text;
+  return about.text(style) + worst_edges("Worst edge of each kind, before", before, style) +
+         worst_edges("Worst edge of each kind, after", report.after, style) +
+         quality_text(before, style);
 }
 
 /// `most`: rows of each list.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "report/bounds_report.hpp"
+#include "report/report.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -28,9 +28,8 @@ const LocationBounds* largest(const ClockBounds& bounds, std::int64_t LocationBo
 }
 
 std::size_t unbounded_count(const ClockBounds& bounds) {
-  return static_cast<std::size_t>(
-      std::count_if(bounds.locations.begin(), bounds.locations.end(),
-                    [](const LocationBounds& location) { return location.unbounded > 0; }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      bounds.locations, [](const LocationBounds& location) { return location.unbounded > 0; }));
 }
 
 std::string worst_text(const ClockBounds& bounds, std::uint64_t hz) {

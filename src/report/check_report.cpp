@@ -3,7 +3,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/bounds_report.hpp"
 #include "report/clock_report.hpp"
 #include "report/parts.hpp"
 #include "report/verdict_report.hpp"
@@ -42,16 +41,6 @@ std::string whose_clocks(const CheckReport& report, const Style& style, std::siz
   return wrong_clocks_text(report.clocks, most, style);
 }
 
-/// Remarks about the trace.
-std::string notes_text(const CheckReport& report, const Style& style) {
-  FieldList notes;
-  if (is_denied(report.completeness)) add_completeness(notes, report.completeness);
-  add_warnings(notes, report, style);
-  const bool is_unproven = report.judgement.verdict == Verdict::unproven;
-  if (is_unproven) add_coverage(notes, report);
-  return notes.text(style);
-}
-
 /// How it was checked, and all that was left out.
 std::string method_text(const CheckReport& report, const Style& style) {
   FieldList about;
@@ -64,12 +53,8 @@ std::string method_text(const CheckReport& report, const Style& style) {
   add_coverage(about, report);
   add_counters(about, "unmatched", report.unmatched, style);
   add_counters(about, "skipped", report.skipped, style);
-  std::string text = about.text(style);
-  if (const Table worst = worst_edges(report, style); !worst.empty())
-    text +=
-        "\n" + toned("Worst edge of each kind", Tone::heading, style) + "\n" + worst.text(style);
-  if (const std::string fits = quality_text(report, style); !fits.empty()) text += "\n" + fits;
-  return text;
+  return about.text(style) + worst_edges("Worst edge of each kind", report, style) +
+         quality_text(report, style);
 }
 
 /// `most`: rows of each list.
@@ -84,7 +69,7 @@ std::string report_text(const CheckReport& report, const Style& style, std::size
   const std::string edges = edges_text(report, nullptr, style);
   if (!edges.empty()) add(edges + equal_text(report) + inside_domains_text(report));
   if (report.bounds) add(bounds_text(*report.bounds, report.resolution_hz, style));
-  add(style.verbose ? method_text(report, style) : notes_text(report, style));
+  add(style.verbose ? method_text(report, style) : notes_text(report, report.judgement, 0, style));
   if (report.violations > 0) {
     add(
         paragraph("Go on: entrain clocks shows each clock and how certain that is; entrain correct "

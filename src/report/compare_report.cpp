@@ -57,7 +57,7 @@ std::string locations_text(const CompareReport& report, const Style& style) {
   std::vector<const LocationDifference*> locations;
   for (const LocationDifference& location : report.locations) locations.push_back(&location);
   if (!style.verbose && locations.size() > k_listed_locations) {
-    std::stable_sort(locations.begin(), locations.end(), [](const auto* a, const auto* b) {
+    std::ranges::stable_sort(locations, [](const auto* a, const auto* b) {
       return a->difference.max_s > b->difference.max_s;
     });
     locations.resize(k_listed_locations);

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "report/bounds_report.hpp"
 #include "report/clock_report.hpp"
 #include "report/parts.hpp"
 #include "report/units.hpp"
@@ -47,7 +46,7 @@ std::string change_text(const CorrectReport& report, const Style& style) {
   const std::uint64_t hz = report.before.resolution_hz;
   FieldList fields;
   const MuTicks& mu = report.before.mu_ticks;
-  if (std::any_of(mu.begin(), mu.end(), [](auto ticks) { return ticks > 0; }))
+  if (std::ranges::any_of(mu, [](auto ticks) { return ticks > 0; }))
     fields.field("below latency", fmt::format("{} -> {} edges closer than mu",
                                               format_count(report.before.below_latency),
                                               format_count(report.after.below_latency)));
@@ -63,8 +62,8 @@ std::string change_text(const CorrectReport& report, const Style& style) {
   fields.field(
       "displacement",
       fmt::format("mean {}, 99th percentile {}, largest {} (of the events that moved)",
-                  format_duration(seconds_of(statistics.mean_ticks, report.before.resolution_hz)),
-                  format_ticks(statistics.p99_ticks, hz), format_ticks(statistics.max_ticks, hz)));
+                  format_ticks(statistics.mean_ticks, hz), format_ticks(statistics.p99_ticks, hz),
+                  format_ticks(statistics.max_ticks, hz)));
   if (const auto& delta = report.measured_delta_ticks)
     fields.field("delta", fmt::format("{} kept between neighbours, the step of each timer",
                                       (*delta)[0] == (*delta)[1]
@@ -182,12 +181,6 @@ std::string keep_text(const CorrectReport& report) {
   return fmt::format("The new archive needs nothing of {} any more.", report.before.archive);
 }
 
-std::string where_text(const char* heading, const CheckReport& report, const Style& style) {
-  const Table worst = worst_edges(report, style);
-  if (worst.empty()) return "";
-  return "\n" + toned(heading, Tone::heading, style) + "\n" + worst.text(style);
-}
-
 std::string left_out_text(const CorrectReport& report, const Style& style) {
   FieldList fields;
   add_coverage(fields, report.before);
@@ -195,17 +188,6 @@ std::string left_out_text(const CorrectReport& report, const Style& style) {
   add_counters(fields, "skipped", report.before.skipped, style);
   add_counters(fields, "cyclic", report.cycles, style);
   return fields.field("took", phases_text(report)).text(style);
-}
-
-/// Remarks about the trace.
-std::string notes_text(const CorrectReport& report, const Style& style) {
-  FieldList notes;
-  if (is_denied(report.before.completeness)) add_completeness(notes, report.before.completeness);
-  add_warnings(notes, report.before, style);
-  add_leftovers(notes, report.run.leftovers_removed);
-  const bool is_unproven = report.judgement && report.judgement->verdict == Verdict::unproven;
-  if (is_unproven) add_coverage(notes, report.before);
-  return notes.text(style);
 }
 
 /// How it was corrected, in all detail.
@@ -220,10 +202,9 @@ std::string method_text(const CorrectReport& report, const Style& style) {
   add_warnings(about, report.before, style);
   add_timeline(about, report.before, report.timeline);
   std::string text = about.text(style);
-  text += where_text("Worst edge of each kind, before", report.before, style);
-  if (report.verified) text += where_text("Worst edge of each kind, after", report.after, style);
-  if (const std::string fits = quality_text(report.before, style); !fits.empty())
-    text += "\n" + fits;
+  text += worst_edges("Worst edge of each kind, before", report.before, style);
+  if (report.verified) text += worst_edges("Worst edge of each kind, after", report.after, style);
+  text += quality_text(report.before, style);
   if (report.verified) {
     text += "\n" + change_text(report, style);
     text += "\n" + interval_table(report).text(style);
@@ -354,7 +335,9 @@ std::string report_text(const CorrectReport& report, const Style& style, std::si
   add(edges_text(report.before, report.verified ? &report.after : nullptr, style) +
       inside_domains_text(report.before) + recount_text(report, style));
   if (report.bounds) add(bounds_text(*report.bounds, report.before.resolution_hz, style));
-  add(style.verbose ? method_text(report, style) : notes_text(report, style));
+  add(style.verbose
+          ? method_text(report, style)
+          : notes_text(report.before, report.judgement, report.run.leftovers_removed, style));
   add(outcome_text(report, style));
   return text;
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "report/parts.hpp"
 #include "report/units.hpp"
 #include "report/verdict_report.hpp"
 
@@ -37,8 +38,7 @@ std::string clocks_text(const ArchiveInfo& info) {
 
 std::string clock_text(const ArchiveInfo& info) {
   return fmt::format("{}, one tick is {}; starts at {} ticks", format_frequency(info.resolution_hz),
-                     format_duration(seconds_of(std::uint64_t{1}, info.resolution_hz)),
-                     format_count(info.global_offset_ticks));
+                     format_ticks(1.0, info.resolution_hz), format_count(info.global_offset_ticks));
 }
 
 std::string offsets_text(const ArchiveInfo& info) {
@@ -102,15 +102,12 @@ std::string to_text(const ArchiveInfo& info, const Style& style) {
   }
   FieldList properties;
   for (const auto& [name, value] : info.properties) properties.field(name, value);
-  if (!info.properties.empty())
-    text += "\n" + toned("Properties", Tone::heading, style) + "\n" + properties.text(style);
   FieldList anomalies;
   for (const auto& [name, count] : info.anomalies) {
     if (count > 0) anomalies.field(name, format_count(count), Tone::bad);
   }
-  if (const std::string lines = anomalies.text(style); !lines.empty())
-    text += "\n" + toned("Anomalies", Tone::heading, style) + "\n" + lines;
-  return text;
+  return text + section("Properties", properties.text(style), style) +
+         section("Anomalies", anomalies.text(style), style);
 }
 
 Json to_json(const ArchiveInfo& info) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "report/part_report.hpp"
+#include "report/report.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

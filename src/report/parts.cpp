@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
-#include "report/text.hpp"
 #include "report/units.hpp"
 
 namespace entrain::report {
@@ -21,7 +20,21 @@ void add_end(Table& table, const std::string& kind, const std::string& margin, c
              fmt::format("{}", end.location), end.clock, end.region});
 }
 
+/// The line below a table that explains the parentheses.
+constexpr const char* k_uncounted =
+    "(init_finalize) is not counted: MPI does not promise it; --init-finalize on does\n";
+
+/// Name of a kind as tables show it: in parentheses if it is not counted.
+std::string kind_text(const CheckReport& report, EdgeKind kind, bool counted) {
+  if (kind == EdgeKind::p2p) return std::string(report.words.single);
+  return counted ? name_of(kind) : fmt::format("({})", name_of(kind));
+}
+
 }  // namespace
+
+std::string section(const char* heading, const std::string& body, const Style& style) {
+  return body.empty() ? "" : "\n" + toned(heading, Tone::heading, style) + "\n" + body;
+}
 
 std::string trace_text(const CheckReport& report) {
   return fmt::format("{}, {} ({} of communication), timer {}",
@@ -42,8 +55,8 @@ std::string presync_text(const CheckReport& report) {
   const bool curve = report.presync == PresyncMethod::spline;
   if (report.presync == PresyncMethod::regression || curve) {
     const auto& clocks = report.estimation.clocks;
-    const bool once = !clocks.empty() && std::all_of(clocks.begin(), clocks.end(),
-                                                     [](auto& c) { return c.sessions == 1; });
+    const bool once =
+        !clocks.empty() && std::ranges::all_of(clocks, [](auto& c) { return c.sessions == 1; });
     text += fmt::format(": {} ({})",
                         once    ? "the constant offset of the only session"
                         : curve ? "a smooth curve through sessions"
@@ -59,10 +72,7 @@ std::string presync_text(const CheckReport& report) {
 
 std::string quality_text(const CheckReport& report, const Style& style) {
   if (report.estimation.clocks.empty()) return "";
-  const auto time = [&](double ticks) {
-    return format_duration(ticks /
-                           static_cast<double>(std::max<std::uint64_t>(1, report.resolution_hz)));
-  };
+  const auto time = [&](double ticks) { return format_ticks(ticks, report.resolution_hz); };
   const auto bound = [&](const std::optional<double>& ticks) {
     return ticks ? time(*ticks) : std::string("unknown");
   };
@@ -83,7 +93,7 @@ std::string quality_text(const CheckReport& report, const Style& style) {
                time(clock.left_out_rms_ticks), time(clock.left_out_max_ticks),
                bound(clock.interval_bound_ticks), bound(clock.predicted_bound_ticks)});
   }
-  return toned("Sessions of clocks", Tone::heading, style) + "\n" + table.text(style);
+  return section("Sessions of clocks", table.text(style), style);
 }
 
 void add_leftovers(FieldList& fields, std::uint64_t removed) {
@@ -231,7 +241,7 @@ Json inside_domains_json(const CheckReport& report) {
 
 std::string mu_text(const CheckReport& report) {
   const std::string source = text_of(report.mu_source);
-  if (std::all_of(report.mu_ticks.begin(), report.mu_ticks.end(), [](auto mu) { return mu == 0; }))
+  if (std::ranges::all_of(report.mu_ticks, [](auto mu) { return mu == 0; }))
     return fmt::format("0 s; source: {}", source);
   std::string text;
   for (std::size_t i = 0; i < k_latency_classes; ++i)
@@ -277,25 +287,11 @@ bool is_counted(const CheckReport& report, EdgeKind kind) {
   return violations == report.violations && below_latency == report.below_latency;
 }
 
-std::string kind_text(const CheckReport& report, EdgeKind kind, bool counted) {
-  if (kind == EdgeKind::p2p) return std::string(report.words.single);
-  return counted ? name_of(kind) : fmt::format("({})", name_of(kind));
-}
-
-std::string uncounted_text() {
-  return "(init_finalize) is not counted: MPI does not promise it; --init-finalize on does\n";
-}
-
 std::string margin_text(const EdgeStatistics& statistics, std::uint64_t resolution_hz) {
   return statistics.worst ? format_ticks(statistics.worst->margin_ticks, resolution_hz) : "";
 }
 
-double violation_share(const EdgeStatistics& statistics) {
-  if (statistics.count == 0) return 0;
-  return static_cast<double>(statistics.violations) / static_cast<double>(statistics.count);
-}
-
-Table worst_edges(const CheckReport& report, const Style& style) {
+std::string worst_edges(const char* heading, const CheckReport& report, const Style& style) {
   Table table;
   table.column("kind", Align::left)
       .column("margin")
@@ -312,7 +308,7 @@ Table worst_edges(const CheckReport& report, const Style& style) {
             "send", statistics.worst->send, hz);
     add_end(table, "", "", "receive", statistics.worst->receive, hz);
   }
-  return table;
+  return section(heading, table.text(style), style);
 }
 
 void add_timeline(FieldList& fields, const CheckReport& before, const TimelineReport& timeline) {
@@ -324,11 +320,10 @@ void add_timeline(FieldList& fields, const CheckReport& before, const TimelineRe
     fields.field("clock fit", timeline.reason);
   }
   if (timeline.shift_max_ticks > 0) {
-    fields.field(
-        "shift",
-        fmt::format("times of communication by {} on average, by {} at most",
-                    format_duration(seconds_of(timeline.shift_mean_ticks, before.resolution_hz)),
-                    format_ticks(timeline.shift_max_ticks, before.resolution_hz)));
+    fields.field("shift",
+                 fmt::format("times of communication by {} on average, by {} at most",
+                             format_ticks(timeline.shift_mean_ticks, before.resolution_hz),
+                             format_ticks(timeline.shift_max_ticks, before.resolution_hz)));
   }
   if (timeline.clocks < before.locations || !timeline.notes.empty()) {
     std::string text =
@@ -371,12 +366,13 @@ std::string edges_text(const CheckReport& before, const CheckReport* after, cons
       cells.emplace_back(text_of(now), shown);
     };
     add([](const EdgeStatistics& edges) { return format_count(edges.violations); }, tone);
-    add([](const EdgeStatistics& edges) { return format_share(violation_share(edges)); }, tone);
+    add([](const auto& edges) { return format_share(share_of(edges.violations, edges.count)); },
+        tone);
     if (after == nullptr) cells.emplace_back(format_count(own.below_latency));
     add([&](const EdgeStatistics& edges) { return margin_text(edges, before.resolution_hz); });
     table.row(std::move(cells));
   }
-  return table.text(style) + (style.verbose && is_any_uncounted ? uncounted_text() : "");
+  return table.text(style) + (style.verbose && is_any_uncounted ? k_uncounted : "");
 }
 
 Json timeline_json(const CheckReport& before, const TimelineReport& timeline) {

@@ -12,13 +12,17 @@
 
 namespace entrain::report {
 
+/// An empty line, the heading, and a body of whole lines; "" without a body.
+std::string section(const char* heading, const std::string& body, const Style& style);
+
 /// "8 locations, 131,216 events (33,104 of communication), timer 1 GHz".
 std::string trace_text(const CheckReport& report);
 
 /// "linear: through the ClockOffset records", and why unless it was asked for.
 std::string presync_text(const CheckReport& report);
 
-/// Shows how well the sessions of each clock fit, a row per clock. "" if no clock was measured.
+/// A section on how well the sessions of each clock fit, a row per clock. "" if no clock was
+/// measured.
 std::string quality_text(const CheckReport& report, const Style& style);
 
 /// Adds a field per guess, and per warning of the clocks; of these only the first one unless
@@ -71,12 +75,6 @@ std::string unread_text(const CheckReport& report);
 /// for) and has something to report.
 bool is_counted(const CheckReport& report, EdgeKind kind);
 
-/// Name of a kind as tables show it: in parentheses if it is not counted.
-std::string kind_text(const CheckReport& report, EdgeKind kind, bool counted);
-
-/// The line below a table that explains the parentheses.
-std::string uncounted_text();
-
 /// The line below a table on edges between locations that share a clock; "" if none do.
 std::string inside_domains_text(const CheckReport& report);
 /// Says at how many edges cause and effect have one time; "" if at none.
@@ -88,12 +86,9 @@ Json inside_domains_json(const CheckReport& report);
 /// Margin of the worst edge, "" if the kind has no edge.
 std::string margin_text(const EdgeStatistics& statistics, std::uint64_t resolution_hz);
 
-/// Share of the edges of a kind that are violated, 0 if it has none.
-double violation_share(const EdgeStatistics& statistics);
-
-/// Where the worst edge of each violated kind lies; with a verbose style also where nothing is
-/// violated. Two rows per edge: its send and its receive.
-Table worst_edges(const CheckReport& report, const Style& style);
+/// A section on where the worst edge of each violated kind lies; with a verbose style also where
+/// nothing is violated. Two rows per edge: its send and its receive.
+std::string worst_edges(const char* heading, const CheckReport& report, const Style& style);
 
 /// The edges of each kind, and if `after` is not null those after a correction. Ends with a
 /// newline;

@@ -3,8 +3,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/part_report.hpp"
-
 namespace entrain::report {
 
 template <class Report>

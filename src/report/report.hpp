@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include <entrain/align.hpp>
 #include <entrain/compare.hpp>
 #include <entrain/export.hpp>
 #include <entrain/info.hpp>
+#include <entrain/parts.hpp>
 #include <entrain/report.hpp>
 #include <entrain/stragglers.hpp>
 
@@ -84,5 +86,32 @@ std::string to_text(const StragglerReport& report, const Style& style);
 /// proved); `ranks`, `groups` and `steps` are rows; `longest` has the ten collectives with the
 /// longest waits.
 Json to_json(const StragglerReport& report);
+
+/// Files, size and output of a part.
+std::string to_text(const PartReport& report, const Style& style);
+/// Schema entrain.part/1.
+Json to_json(const PartReport& report);
+
+/// The report of the correction, and where the clocks lie.
+std::string to_text(const FitReport& report, const Style& style);
+/// Schema entrain.fit/1; `correction` is a document of `correct`.
+Json to_json(const FitReport& report);
+
+/// A sentence or two: who makes the others wait, how long, and what is not proved. On one line.
+std::string stragglers_sentence(const StragglerReport& report);
+
+/// A row of CSV per collective, in order of time, with the columns of `longest` in the JSON.
+std::string stragglers_csv(const StragglerReport& report);
+
+/// Says in two or three sentences how far the times may be trusted, under which conditions, and
+/// which clocks are not bounded at all. Ends with a newline.
+std::string bounds_text(const ClockBounds& bounds, std::uint64_t resolution_hz, const Style& style);
+
+/// The same for machines, with one object per location; {"reason"} alone if there are no bounds.
+Json bounds_json(const ClockBounds& bounds, std::uint64_t resolution_hz);
+
+/// ClockBounds::rows as a table: one line per location and window, times and offsets in ticks, the
+/// bound in seconds. Cells without a bound are empty.
+std::string bounds_csv(const ClockBounds& bounds, std::uint64_t resolution_hz);
 
 }  // namespace entrain::report

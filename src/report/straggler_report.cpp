@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "report/straggler_report.hpp"
+#include "report/report.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include <fmt/format.h>

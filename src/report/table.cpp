@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "base/printable.hpp"
-#include "report/text.hpp"
 
 namespace entrain::report {
 namespace {
@@ -92,7 +91,7 @@ std::string Table::text(const Style& style, std::size_t indent) const {
     append_line(text, std::move(result));
   };
   const auto headed = [](const Column& column) { return !column.heading.empty(); };
-  if (std::any_of(columns_.begin(), columns_.end(), headed))
+  if (std::ranges::any_of(columns_, headed))
     line([&](std::size_t i) { return Cell(columns_[i].heading, Tone::heading); });
   for (const auto& row : rows_) line([&](std::size_t i) { return row[i]; });
   return text;
@@ -117,6 +116,26 @@ std::string FieldList::text(const Style& style) const {
     }
   }
   return text;
+}
+
+std::vector<std::string> wrapped(std::string_view text, std::size_t columns) {
+  std::vector<std::string> lines;
+  std::string line;
+  while (true) {
+    const std::size_t begin = text.find_first_not_of(' ');
+    if (begin == std::string_view::npos) break;
+    text.remove_prefix(begin);
+    const std::string_view word = text.substr(0, text.find(' '));
+    if (!line.empty() && width_of(line) + 1 + width_of(word) > columns) {
+      lines.push_back(std::move(line));
+      line.clear();
+    }
+    if (!line.empty()) line += ' ';
+    line += word;
+    text.remove_prefix(word.size());
+  }
+  if (!line.empty() || lines.empty()) lines.push_back(std::move(line));
+  return lines;
 }
 
 }  // namespace entrain::report

@@ -75,4 +75,7 @@ class FieldList {
   std::vector<Field> fields_;
 };
 
+/// Breaks text at blanks into lines of at most `columns`; a longer word has a line of its own.
+std::vector<std::string> wrapped(std::string_view text, std::size_t columns);
+
 }  // namespace entrain::report

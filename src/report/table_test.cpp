@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "base/printable.hpp"
-#include "report/text.hpp"
 
 namespace entrain::report {
 namespace {

@@ -78,6 +78,10 @@ std::string format_ticks(std::int64_t ticks, std::uint64_t resolution_hz) {
   return format_duration(seconds_of(ticks, resolution_hz));
 }
 
+std::string format_ticks(double ticks, std::uint64_t resolution_hz) {
+  return format_duration(seconds_of(ticks, resolution_hz));
+}
+
 std::string format_time(std::int64_t ticks, std::uint64_t resolution_hz) {
   const std::uint64_t hz = std::max<std::uint64_t>(resolution_hz, 1);
   const std::uint64_t size = size_of(ticks);

@@ -17,6 +17,7 @@ std::string format_duration(double seconds);
 
 /// The same for a duration in ticks.
 std::string format_ticks(std::int64_t ticks, std::uint64_t resolution_hz);
+std::string format_ticks(double ticks, std::uint64_t resolution_hz);
 
 /// A point in time in seconds, with every digit that the resolution has (at most nanoseconds).
 /// E.g. "1700000000.123456789 s".

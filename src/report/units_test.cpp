@@ -34,9 +34,9 @@ TEST(FormatDuration, never_shows_something_as_nothing) {
 }
 
 TEST(FormatTicks, uses_the_resolution) {
-  EXPECT_EQ(format_ticks(-33959, 1'000'000'000), "-33.96 us");
-  EXPECT_EQ(format_ticks(3, 1000), "3.000 ms");
-  EXPECT_EQ(format_ticks(7, 0), "7.000 s");
+  EXPECT_EQ(format_ticks(std::int64_t{-33959}, 1'000'000'000), "-33.96 us");
+  EXPECT_EQ(format_ticks(std::int64_t{3}, 1000), "3.000 ms");
+  EXPECT_EQ(format_ticks(7.0, 0), "7.000 s");
   EXPECT_EQ(format_ticks(std::numeric_limits<std::int64_t>::min(), 1'000'000'000),
             "-9,223,372,037 s");
 }

@@ -294,6 +294,12 @@ std::string corrected_text(const CorrectReport& report, const Judgement& judgeme
   return "Unproven: " + where + unproven_text(after, judgement.doubt, dropped);
 }
 
+/// True if the archive says that something was not recorded.
+bool is_denied(const Completeness& completeness) {
+  return completeness.mpi_communication == false || !completeness.incomplete.empty() ||
+         !completeness.filters.empty();
+}
+
 }  // namespace
 
 void add_completeness(FieldList& fields, const Completeness& completeness) {
@@ -307,11 +313,6 @@ void add_completeness(FieldList& fields, const Completeness& completeness) {
   if (!denied.empty()) append(text, "false: " + denied);
   for (const auto& [name, value] : completeness.filters) append(text, name + " " + value);
   if (!text.empty()) fields.field("recorded", text);
-}
-
-bool is_denied(const Completeness& completeness) {
-  return completeness.mpi_communication == false || !completeness.incomplete.empty() ||
-         !completeness.filters.empty();
 }
 
 Json completeness_json(const Completeness& completeness) {
@@ -357,6 +358,16 @@ Json set_aside_json(const CheckReport& report) {
                    {"reason", one.reason}});
   }
   return all;
+}
+
+std::string notes_text(const CheckReport& report, const std::optional<Judgement>& judgement,
+                       std::uint64_t removed, const Style& style) {
+  FieldList notes;
+  if (is_denied(report.completeness)) add_completeness(notes, report.completeness);
+  add_warnings(notes, report, style);
+  add_leftovers(notes, removed);
+  if (judgement && judgement->verdict == Verdict::unproven) add_coverage(notes, report);
+  return notes.text(style);
 }
 
 void add_verdict(Json& json, const std::optional<Judgement>& judgement) {

@@ -15,15 +15,17 @@ namespace entrain::report {
 /// Adds a field with what the archive says of its own completeness; none if it says nothing.
 void add_completeness(FieldList& fields, const Completeness& completeness);
 
-/// True if the archive says that something was not recorded.
-bool is_denied(const Completeness& completeness);
-
 /// {"mpi_communication": true, false or null, "incomplete": [names], "filters": {name: value}}.
 Json completeness_json(const Completeness& completeness);
 
 /// Adds a field with the share of the communication that could be checked, one with what
 /// yields no edge, and one with what would help.
 void add_coverage(FieldList& fields, const CheckReport& report);
+
+/// Remarks about a trace: what was not recorded, warnings, and of an unproven verdict the coverage.
+/// `removed`: see add_leftovers().
+std::string notes_text(const CheckReport& report, const std::optional<Judgement>& judgement,
+                       std::uint64_t removed, const Style& style);
 
 /// The members of Coverage, and its share, null if nothing was recorded.
 Json coverage_json(const Coverage& coverage);

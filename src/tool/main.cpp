@@ -11,10 +11,8 @@
 #include <fmt/format.h>
 #include <entrain/entrain.hpp>
 
+#include "cli/common.hpp"
 #include "cli/output.hpp"
-#include "cli/parse.hpp"
-#include "cli/prepared.hpp"
-#include "cli/processes.hpp"
 #include "cli/same_start.hpp"
 #include "cli/signals.hpp"
 #include "cli/verbs.hpp"
@@ -65,7 +63,7 @@ bool has_two_words(const Verb& verb) { return verb.help().verb.find(' ') != std:
 /// True for a verb that only leads to verbs of two words, as "net" does.
 bool leads_to_others(const Verb& verb, const Verbs& verbs) {
   const std::string beginning = verb.help().verb + " ";
-  return std::any_of(verbs.begin(), verbs.end(), [&](const std::unique_ptr<Verb>& other) {
+  return std::ranges::any_of(verbs, [&](const std::unique_ptr<Verb>& other) {
     return other->help().verb.starts_with(beginning);
   });
 }

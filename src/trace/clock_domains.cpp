@@ -41,10 +41,9 @@ LocationSkeleton extent_of(const Trace& trace, std::span<const LocationIndex> lo
     }
     extent.flushes.insert(extent.flushes.end(), location.flushes.begin(), location.flushes.end());
   }
-  std::sort(extent.flushes.begin(), extent.flushes.end(),
-            [](const FlushInterval& a, const FlushInterval& b) {
-              return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
-            });
+  std::ranges::sort(extent.flushes, [](const FlushInterval& a, const FlushInterval& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
+  });
   return extent;
 }
 

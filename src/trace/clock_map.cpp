@@ -88,8 +88,8 @@ void ClockMap::Cursor::move_to(std::uint64_t local) {
 }
 
 bool ClockMap::is_identity() const {
-  return knots_.size() < 2 || std::all_of(knots_.begin(), knots_.end(),
-                                          [](const ClockKnot& k) { return k.offset == 0; });
+  return knots_.size() < 2 ||
+         std::ranges::all_of(knots_, [](const ClockKnot& k) { return k.offset == 0; });
 }
 
 bool ClockMap::is_monotone() const {

@@ -56,7 +56,7 @@ std::vector<std::uint64_t> bends(const ClockMap& inner, const ClockMap& outer) {
                        (next != own.begin() && t - *std::prev(next) < k_min_distance);
     if (!close) result.push_back(t);
   }
-  std::sort(result.begin(), result.end());
+  std::ranges::sort(result);
   result.erase(std::unique(result.begin(), result.end()), result.end());
   return result;
 }

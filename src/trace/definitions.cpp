@@ -13,7 +13,7 @@ Peers::Peers(const Definitions& definitions)
     for (const LocationIndex member : comm.group_a) {
       if (member != k_none) first_groups_[c].push_back(definitions.process_of[member]);
     }
-    std::sort(first_groups_[c].begin(), first_groups_[c].end());
+    std::ranges::sort(first_groups_[c]);
   }
 }
 
@@ -23,7 +23,7 @@ std::uint32_t Peers::process_of(CommIndex comm_index, std::uint32_t self,
   const Comm& comm = definitions_->comms[comm_index];
   if (comm.self) return self;
   const std::vector<std::uint32_t>& first = first_groups_[comm_index];
-  const bool in_first = std::binary_search(first.begin(), first.end(), self);
+  const bool in_first = std::ranges::binary_search(first, self);
   const auto& group = in_first ? comm.group_b : comm.group_a;
   const LocationIndex location = rank < group.size() ? group[rank] : k_none;
   return location == k_none ? k_none : definitions_->process_of[location];

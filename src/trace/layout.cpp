@@ -11,7 +11,7 @@ namespace entrain::trace {
 namespace {
 
 std::uint32_t count_of(const std::vector<std::uint32_t>& numbers) {
-  return numbers.empty() ? 0 : *std::max_element(numbers.begin(), numbers.end()) + 1;
+  return numbers.empty() ? 0 : *std::ranges::max_element(numbers) + 1;
 }
 
 /// The first location of each process or machine.
@@ -72,7 +72,7 @@ void add_rows(const Definitions& definitions, Layout& layout) {
   const std::vector<LocationIndex> first = first_of(definitions.process_of);
   std::vector<std::uint32_t> sorted(first.size());
   std::iota(sorted.begin(), sorted.end(), 0U);
-  std::stable_sort(sorted.begin(), sorted.end(), [&](std::uint32_t a, std::uint32_t b) {
+  std::ranges::stable_sort(sorted, [&](std::uint32_t a, std::uint32_t b) {
     return layout.node_of[first[a]] < layout.node_of[first[b]];
   });
   std::vector<std::uint32_t> row_of(first.size());
@@ -103,9 +103,8 @@ std::string clock_name(const Definitions& definitions, const Layout& layout,
                        const std::vector<LocationIndex>& members,
                        const std::vector<std::string>& names) {
   const std::uint32_t process = definitions.process_of[members.front()];
-  const bool one_process = std::all_of(members.begin(), members.end(), [&](LocationIndex l) {
-    return definitions.process_of[l] == process;
-  });
+  const bool one_process = std::ranges::all_of(
+      members, [&](LocationIndex l) { return definitions.process_of[l] == process; });
   return one_process ? names[members.front()] : layout.nodes[layout.node_of[members.front()]];
 }
 

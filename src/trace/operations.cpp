@@ -45,7 +45,7 @@ std::optional<std::uint8_t> find_operation(std::string_view name) {
     return std::equal(name.begin(), name.end(), other.begin(), other.end(),
                       [](char a, char b) { return lower(a) == lower(b); });
   };
-  const auto found = std::find_if(k_names.begin(), k_names.end(), same);
+  const auto found = std::ranges::find_if(k_names, same);
   if (found == k_names.end()) return std::nullopt;
   return static_cast<std::uint8_t>(found - k_names.begin());
 }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <optional>
 
 #include <fmt/core.h>
 
@@ -24,8 +23,8 @@ std::optional<bool> truth_of(std::string_view value) {
   const std::string text = upper(value);
   constexpr std::array<std::string_view, 4> k_true{"TRUE", "YES", "ON", "1"};
   constexpr std::array<std::string_view, 4> k_false{"FALSE", "NO", "OFF", "0"};
-  if (std::find(k_true.begin(), k_true.end(), text) != k_true.end()) return true;
-  if (std::find(k_false.begin(), k_false.end(), text) != k_false.end()) return false;
+  if (std::ranges::find(k_true, text) != k_true.end()) return true;
+  if (std::ranges::find(k_false, text) != k_false.end()) return false;
   return std::nullopt;
 }
 

@@ -6,7 +6,6 @@
 #include <iterator>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace entrain::trace {
 

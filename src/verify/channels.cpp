@@ -41,7 +41,7 @@ void keep(T* values, std::span<const trace::ClaimedRun> runs) {
   for (const trace::ClaimedRun& run : runs) {
     kept.insert(kept.end(), values + run.*first, values + run.*first + run.count);
   }
-  std::copy(kept.begin(), kept.end(), values);
+  std::ranges::copy(kept, values);
 }
 template <std::uint32_t trace::ClaimedRun::*first>
 void keep(const ChannelSide& side, std::span<const trace::ClaimedRun> runs) {
@@ -57,7 +57,7 @@ bool is_shared(const Places& places, std::uint32_t process, const ChannelSide& s
     return places.event(process, instant).location;
   };
   const std::span<const std::uint32_t> instants(side.instants, count);
-  return std::any_of(instants.begin(), instants.end(), [&](std::uint32_t instant) {
+  return std::ranges::any_of(instants, [&](std::uint32_t instant) {
     return location(instant) != location(instants.front());
   });
 }
@@ -158,8 +158,8 @@ std::vector<Channels::OpenSide> Channels::sides_of(std::span<const ChannelHeads>
       first += head.count;
     }
   }
-  std::sort(sides.begin(), sides.end(),
-            [](const OpenSide& a, const OpenSide& b) { return a.head.key < b.head.key; });
+  std::ranges::sort(sides,
+                    [](const OpenSide& a, const OpenSide& b) { return a.head.key < b.head.key; });
   return sides;
 }
 
@@ -252,11 +252,10 @@ void Channels::exchange_ends(Team& team, const TimeSource& source, std::span<Out
 
 bool Channels::complete() const {
   // Every receiving side needs an equal sending side; channels without receives may have sends.
-  return std::all_of(received_.begin(), received_.end(), [&](const OpenSide& side) {
+  return std::ranges::all_of(received_, [&](const OpenSide& side) {
     if (side.head.key.stage != Stage::message) return true;
-    const auto sends = std::lower_bound(
-        sent_.begin(), sent_.end(), side.head.key,
-        [](const OpenSide& sent, const ChannelKey& key) { return sent.head.key < key; });
+    const auto key_of = [](const OpenSide& sent) { return sent.head.key; };
+    const auto sends = std::ranges::lower_bound(sent_, side.head.key, {}, key_of);
     return sends != sent_.end() && sends->head == side.head;
   });
 }

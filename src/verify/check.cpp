@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <optional>
 #include <string_view>
 
 #include "base/counters.hpp"
@@ -110,7 +109,7 @@ void fill_counters(const Relation& relation, const Cycles& cycles, std::uint64_t
       {"rma_group_sync", s.rma_group_sync},
       {"rma_locks", s.rma_locks},
       {"cyclic_components", static_cast<std::int64_t>(cycles.dropped().size())},
-      {"dropped_components", std::count(cycles.dropped().begin(), cycles.dropped().end(), true)},
+      {"dropped_components", std::ranges::count(cycles.dropped(), true)},
       {"dropped_edges", static_cast<std::int64_t>(dropped_edges)},
       {"unknown_records", totals.unknown_records},
       {"undefined_references", totals.undefined_references},
@@ -262,7 +261,7 @@ bool may_communicate(const CheckReport& report) {
   const bool unmatched = std::any_of(
       report.unmatched.begin(), report.unmatched.end(),
       [](const auto& counter) { return counter.first != "init_finalize" && counter.second > 0; });
-  return unmatched || std::any_of(k_skipped.begin(), k_skipped.end(), [&](std::string_view name) {
+  return unmatched || std::ranges::any_of(k_skipped, [&](std::string_view name) {
            return count_of(report.skipped, name) > 0;
          });
 }
@@ -279,8 +278,8 @@ Judgement judge(const CheckReport& report, bool strict_latency) {
       0) {
     return {Verdict::unproven, Doubt::contradictory_edges};
   }
-  const bool is_aside = std::any_of(report.set_aside.begin(), report.set_aside.end(),
-                                    [](const SetAside& one) { return one.is_decisive; });
+  const bool is_aside =
+      std::ranges::any_of(report.set_aside, [](const SetAside& one) { return one.is_decisive; });
   if (is_aside) return {Verdict::unproven, Doubt::set_aside};
   if (report.checked_edges == 0) {
     return may_communicate(report) ? Judgement{Verdict::unproven, Doubt::no_edges}

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "verify/claims.hpp"
 
-#include <algorithm>
-
 #include <fmt/core.h>
 
 #include "trace/recorded_clock.hpp"
@@ -107,10 +105,10 @@ std::vector<bool> processes_with_gaps(const trace::Share& share, const Places& p
 
 bool any_inner_gaps(const trace::Share& share) {
   const std::vector<LocationIndex> own = share.own();
-  return std::any_of(own.begin(), own.end(), [&](LocationIndex l) {
+  return std::ranges::any_of(own, [&](LocationIndex l) {
     const std::vector<trace::Gap>& gaps = share.trace.locations[l].gaps;
-    return std::any_of(gaps.begin(), gaps.end(),
-                       [](const trace::Gap& gap) { return gap.end != trace::Gap::k_open; });
+    return std::ranges::any_of(gaps,
+                               [](const trace::Gap& gap) { return gap.end != trace::Gap::k_open; });
   });
 }
 

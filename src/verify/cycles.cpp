@@ -189,7 +189,7 @@ bool is_wide(const trace::LocationSkeleton& location, std::uint32_t first, std::
 }  // namespace
 
 std::vector<Cycles::Range> Cycles::ranges_of(std::vector<ComponentInstant>&& instants) {
-  std::sort(instants.begin(), instants.end());
+  std::ranges::sort(instants);
   std::vector<Range> ranges;
   for (const auto& [component, instant] : instants) {
     if (!ranges.empty() && ranges.back().component == component &&

@@ -2,7 +2,6 @@
 #include "verify/order_graph.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace entrain::verify {
 
@@ -21,7 +20,7 @@ std::size_t OrderGraph::take(std::span<const ClusterEdge> edges) {
     include(edge.from);
     include(edge.to);
   }
-  std::sort(touched_.begin(), touched_.end());
+  std::ranges::sort(touched_);
   std::size_t next = 0;
   for (const LocationIndex l : touched_) {
     stretches_[l].begin = static_cast<Vertex>(next);

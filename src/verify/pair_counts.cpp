@@ -2,9 +2,7 @@
 #include "verify/pair_counts.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
-#include <vector>
 
 namespace entrain::verify {
 
@@ -16,7 +14,7 @@ using Side = std::span<const Moment>;
 class FenwickTree {
  public:
   explicit FenwickTree(std::vector<std::int64_t> values) : values_(std::move(values)) {
-    std::sort(values_.begin(), values_.end());
+    std::ranges::sort(values_);
     sums_.assign(values_.size() + 1, 0);
   }
 
@@ -54,7 +52,7 @@ std::uint64_t below(Side sends, Side receives, bool ordered, std::int64_t mu) {
   std::uint64_t found = 0;
   if (!ordered) {
     std::vector<std::int64_t> times = times_of(sends);
-    std::sort(times.begin(), times.end());
+    std::ranges::sort(times);
     for (const Moment& receive : receives) {
       found += static_cast<std::uint64_t>(
           times.end() - std::upper_bound(times.begin(), times.end(), margin(receive.time, mu)));
@@ -196,7 +194,7 @@ PairCounts count_pairs(Side sends, Side receives, bool ordered, const MuTicks& m
   counts.count = number_of_pairs(sends, receives, ordered);
   // Most instances have no violation, which the two extremes show.
   const std::int64_t smallest = margin(earliest(receives), latest(sends));
-  const std::int64_t largest_mu = *std::max_element(mu.begin(), mu.end());
+  const std::int64_t largest_mu = *std::ranges::max_element(mu);
   if (smallest > 0 && smallest >= largest_mu) return counts;
   if (smallest < 0) counts.violations = below_by_class(sends, receives, ordered, MuTicks{});
   if (smallest <= 0) {

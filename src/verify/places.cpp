@@ -88,8 +88,7 @@ const std::vector<Memberships::Entry>& Memberships::seats_of(CommIndex comm) {
         seats->push_back({process_at(*definitions_, named, group, rank), {group, rank}});
       }
     }
-    std::stable_sort(seats->begin(), seats->end(),
-                     [](const Entry& a, const Entry& b) { return a.process < b.process; });
+    std::ranges::stable_sort(*seats, {}, &Entry::process);
   }
   return *seats;
 }
@@ -107,9 +106,7 @@ bool Memberships::lacks_members(CommIndex comm) {
 
 std::optional<Seat> Memberships::seat_of(CommIndex comm, std::uint32_t process) {
   const std::vector<Entry>& seats = seats_of(comm);
-  const auto found =
-      std::lower_bound(seats.begin(), seats.end(), process,
-                       [](const Entry& entry, std::uint32_t p) { return entry.process < p; });
+  const auto found = std::ranges::lower_bound(seats, process, {}, &Entry::process);
   if (found == seats.end() || found->process != process) return std::nullopt;
   return found->seat;
 }
@@ -133,7 +130,7 @@ const std::vector<std::uint32_t>& Memberships::processes_of(std::uint32_t group)
         processes->push_back(definitions_->process_of[member]);
       }
     }
-    std::sort(processes->begin(), processes->end());
+    std::ranges::sort(*processes);
     processes->erase(std::unique(processes->begin(), processes->end()), processes->end());
   }
   return *processes;

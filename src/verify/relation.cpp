@@ -2,8 +2,6 @@
 #include "verify/relation.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <utility>
 
 #include <fmt/core.h>
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -182,7 +181,7 @@ class ThreadTeams {
 
   void pair(ThreadRelation& out, Unmatched& unmatched) const {
     for (const auto& [use, parts] : parts_) {
-      const auto forks = std::count_if(parts.begin(), parts.end(), has_forked);
+      const auto forks = std::ranges::count_if(parts, has_forked);
       if (forks > 1) {
         ++unmatched.thread_teams;
         continue;
@@ -228,7 +227,7 @@ class ThreadTeams {
   }
 
   static void add_fork_and_join(const Parts& parts, ThreadRelation& out) {
-    const Part& master = *std::find_if(parts.begin(), parts.end(), has_forked);
+    const Part& master = *std::ranges::find_if(parts, has_forked);
     std::vector<EventRef> fork{master.fork}, join, begins, ends;
     if (is_set(master.join)) join.push_back(master.join);
     for (const Part& part : parts) {
@@ -385,7 +384,7 @@ void ThreadRelation::add_pair(ThreadStage stage, EventRef send, EventRef receive
 void ThreadRelation::add_instance(std::vector<EventRef>& sends, std::vector<EventRef>& receives) {
   if (sends.empty() || receives.empty()) return;
   for (auto* side : {&sends, &receives}) {
-    std::sort(side->begin(), side->end());
+    std::ranges::sort(*side);
     events_.insert(events_.end(), side->begin(), side->end());
   }
   instances_.push_back({.process = process_,

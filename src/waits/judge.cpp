@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/margin.hpp"
 #include "bounds/possible_times.hpp"
 
 namespace entrain::waits {
@@ -16,16 +17,6 @@ namespace {
 
 constexpr std::int64_t k_least = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t k_most = std::numeric_limits<std::int64_t>::max();
-
-// Sums and differences of times, clamped: stamps may be any numbers.
-std::int64_t plus(std::int64_t a, std::int64_t b) {
-  std::int64_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? (b < 0 ? k_least : k_most) : sum;
-}
-std::int64_t minus(std::int64_t a, std::int64_t b) {
-  std::int64_t difference = 0;
-  return __builtin_sub_overflow(a, b, &difference) ? (b < 0 ? k_most : k_least) : difference;
-}
 
 /// The begin of a call.
 struct Arrival {
@@ -125,8 +116,8 @@ class Judge {
   /// By how much `a` came after `b` at least; k_least: nobody knows.
   [[nodiscard]] std::int64_t lead(const Arrival& a, const Arrival& b) const {
     if (!possible_) return k_least;
-    if (a.clock == b.clock) return minus(a.time, b.time);
-    return a.earliest == k_least || b.latest == k_most ? k_least : minus(a.earliest, b.latest);
+    if (a.clock == b.clock) return margin(a.time, b.time);
+    return a.earliest == k_least || b.latest == k_most ? k_least : margin(a.earliest, b.latest);
   }
 
   /// Judges a collective, whose arrivals are known.
@@ -161,11 +152,12 @@ class Judge {
       if (&one == &last) continue;
       before = std::max(before, one.time);
       const std::int64_t waited =
-          one.takes ? std::max<std::int64_t>(minus(last.time, one.time), 0) : 0;
-      wait.wait_ticks = plus(wait.wait_ticks, waited);
+          one.takes ? std::max<std::int64_t>(margin(last.time, one.time), 0) : 0;
+      wait.wait_ticks = clamped_sum(wait.wait_ticks, waited);
       wait.longest_ticks = std::max(wait.longest_ticks, waited);
     }
-    if (wait.wait_ticks > 0) wait.alone_ticks = std::max<std::int64_t>(minus(last.time, before), 0);
+    if (wait.wait_ticks > 0)
+      wait.alone_ticks = std::max<std::int64_t>(margin(last.time, before), 0);
   }
 
   /// What is known of `last`.
@@ -197,10 +189,10 @@ class Judge {
       case LastArrival::proven:
         ++report_.proven;
         ++row.last;
-        row.wait_ticks = plus(row.wait_ticks, wait.wait_ticks);
-        row.alone_ticks = plus(row.alone_ticks, wait.alone_ticks);
+        row.wait_ticks = clamped_sum(row.wait_ticks, wait.wait_ticks);
+        row.alone_ticks = clamped_sum(row.alone_ticks, wait.alone_ticks);
         row.longest_ticks = std::max(row.longest_ticks, wait.longest_ticks);
-        report_.wait_ticks = plus(report_.wait_ticks, wait.wait_ticks);
+        report_.wait_ticks = clamped_sum(report_.wait_ticks, wait.wait_ticks);
         return;
       case LastArrival::tie:
         ++report_.ties;
@@ -217,7 +209,7 @@ class Judge {
         return;
     }
     ++row.likely;
-    row.likely_ticks = plus(row.likely_ticks, wait.wait_ticks);
+    row.likely_ticks = clamped_sum(row.likely_ticks, wait.wait_ticks);
   }
 
   /// Those who give and may have been last.
@@ -256,8 +248,8 @@ class Judge {
       sum.ties += one.known == LastArrival::tie ? 1 : 0;
       if (one.known != LastArrival::proven) continue;
       ++sum.proven;
-      sum.wait_ticks = plus(sum.wait_ticks, one.wait_ticks);
-      of_last = plus(of_last, one.wait_ticks);
+      sum.wait_ticks = clamped_sum(sum.wait_ticks, one.wait_ticks);
+      of_last = clamped_sum(of_last, one.wait_ticks);
       if (of_last <= sum.worst_ticks) continue;
       sum.worst = last;
       sum.worst_ticks = of_last;

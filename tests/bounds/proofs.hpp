@@ -11,7 +11,6 @@
 #include <entrain/entrain.hpp>
 
 #include "base/team.hpp"
-#include "bounds/judge.hpp"
 #include "bounds/prove.hpp"
 #include "causal/bend.hpp"
 #include "causal/clock_domains.hpp"

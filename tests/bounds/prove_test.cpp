@@ -12,8 +12,6 @@
 #include "base/random.hpp"
 #include "base/team.hpp"
 #include "bounds/bounds_testing.hpp"
-#include "bounds/judge.hpp"
-#include "bounds/project_inside.hpp"
 #include "bounds/proofs.hpp"
 #include "causal/bend.hpp"
 #include "causal/clock_domains.hpp"

@@ -12,9 +12,8 @@
 
 #include "base/team.hpp"
 #include "bounds/bounds_testing.hpp"
-#include "bounds/judge.hpp"
-#include "bounds/project_inside.hpp"
 #include "bounds/proofs.hpp"
+#include "bounds/prove.hpp"
 #include "formats/otf2/testing.hpp"
 #include "trace/testing.hpp"
 

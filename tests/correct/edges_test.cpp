@@ -12,7 +12,7 @@
 
 #include "base/random.hpp"
 #include "base/temp_folder_testing.hpp"
-#include "engine/edges.hpp"
+#include "engine/archive_records.hpp"
 #include "formats/tables/read_clocks.hpp"
 #include "formats/tables/read_edges.hpp"
 

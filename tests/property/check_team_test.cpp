@@ -112,8 +112,10 @@ RC_GTEST_PROP(CheckTeam, statistics_are_the_same, ()) {
   const RandomTrace random = random_trace(plan);
   const std::vector<ClockMap> stored(random.presync.size());
   const trace::Partition partition = random_partition(random.trace.definitions, members, plan.seed);
-  const std::string expected = text_of(
-      *accuracy::correction_statistics({random.trace, stored}, {random.trace, random.presync}));
+  Solo solo;
+  const std::string expected = text_of(*accuracy::correction_statistics(
+      solo, trace::undivided(random.trace.definitions), {random.trace, stored},
+      {random.trace, random.presync}, Cancel(nullptr)));
   expect_same(members, partition, random.trace, random.presync, expected,
               [&](Team& team, const trace::Trace& trace, const std::vector<ClockMap>& maps) {
                 const auto statistics = accuracy::correction_statistics(

@@ -10,7 +10,7 @@
 
 #include "base/printable.hpp"
 #include "report/json.hpp"
-#include "report/text.hpp"
+#include "report/table.hpp"
 
 namespace entrain::net {
 namespace {

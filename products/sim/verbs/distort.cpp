@@ -11,8 +11,8 @@
 
 #include "base/try.hpp"
 #include "clocks/presync.hpp"
-#include "engine/inputs.hpp"
 #include "engine/timeline.hpp"
+#include "engine/verbs.hpp"
 #include "formats/registry/open.hpp"
 #include "sim/model/distort.hpp"
 #include "trace/properties.hpp"

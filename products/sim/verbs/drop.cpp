@@ -10,7 +10,7 @@
 #include "base/executor.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
-#include "engine/inputs.hpp"
+#include "engine/verbs.hpp"
 #include "formats/otf2/load.hpp"
 #include "formats/otf2/write_archive.hpp"
 #include "formats/registry/open.hpp"

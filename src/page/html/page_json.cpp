@@ -12,7 +12,6 @@
 #include "base/printable.hpp"
 #include "report/clock_report.hpp"
 #include "report/report.hpp"
-#include "report/straggler_report.hpp"
 #include "report/verdict_report.hpp"
 
 namespace entrain::page {
