@@ -29,15 +29,15 @@ Result<void> CommonEnds::find(const Clocks& clocks, const Edges& edges) {
   return {};
 }
 
-bool CommonEnds::set() {
+bool CommonEnds::set(std::span<const char> votes) {
   if (!ends_) return false;
   const lines::SimultaneousEnds& ends = *ends_;
   std::optional<std::uint32_t> reference;
   if (!context_.reference.consensus) {
     reference = context_.reference.location == k_none ? 0 : context_.reference.location;
   }
-  std::optional<std::vector<ClockMap>> maps =
-      lines::maps_of(ends, reference, context_.prior.limited ? context_.prior.mean() : k_most_rate);
+  std::optional<std::vector<ClockMap>> maps = lines::maps_of(
+      ends, reference, context_.prior.limited ? context_.prior.mean() : k_most_rate, votes);
   if (!maps) return false;
   // The rest that bends leave is small and amortized later; a fit by edges would lose the bends.
   const std::int64_t tolerance = ends.bends.empty() ? 0 : k_tolerated_spreads * ends.spread;

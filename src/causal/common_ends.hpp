@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -30,8 +31,8 @@ class CommonEnds {
   Result<void> find(const Clocks& clocks, const Edges& edges);
 
   /// Sets the maps, if they leave no violation but small ones of bends. False: they do, or there
-  /// are none.
-  bool set();
+  /// are none. `votes`: see lines::maps_of().
+  bool set(std::span<const char> votes);
 
   /// Sets maps with bends that leave violations, if those that are set leave larger ones.
   void choose_less_violated();

@@ -24,11 +24,12 @@ void for_each_arc(const System& system, Node node, const Use& use) {
 class AtZeroSearch {
  public:
   AtZeroSearch(const System& system, Values potential, std::span<const std::uint32_t> order,
-               Effort& effort)
+               Effort& effort, std::span<const std::uint32_t> weights)
       : system_(system),
         potential_(std::move(potential)),
         order_(order),
         effort_(effort),
+        weights_(weights),
         upper_(system.nodes(), k_unbounded),
         origin_(system.nodes(), system.clock(0)),
         at_zero_(system.nodes(), 0),
@@ -66,9 +67,9 @@ class AtZeroSearch {
 
   /// Tries all sets of the clocks from a place of the order on, beside those that stay.
   void try_from(std::size_t place) {
-    if (count_ + possible_from(place) <= most_ && !best_.empty()) return;
+    if (weight_ + possible_from(place) <= most_ && !best_.empty()) return;
     if (place == order_.size()) {
-      most_ = count_;
+      most_ = weight_;
       best_ = stays_;
       return;
     }
@@ -77,7 +78,7 @@ class AtZeroSearch {
         add(order_.subspan(place, 1))) {
       try_from(place + 1);
       stays_[order_[place]] = 0;
-      --count_;
+      weight_ -= weight_of(order_[place]);
       undo(before);
     }
     try_from(place + 1);
@@ -91,11 +92,15 @@ class AtZeroSearch {
       return other == clock || other == system_.clock(0) || stays_[other] != 0;
     });
   }
-  /// Most clocks that can be added from a place of the order on, as far as conflicts are known.
+  [[nodiscard]] std::size_t weight_of(std::uint32_t clock) const {
+    return weights_.empty() ? 1 : weights_[clock];
+  }
+  /// Most weight that can be added from a place of the order on, as far as conflicts are known.
   [[nodiscard]] std::size_t possible_from(std::size_t place) const {
-    const Block left = order_.subspan(place);
-    return static_cast<std::size_t>(
-        std::ranges::count_if(left, [&](std::uint32_t clock) { return !is_excluded(clock); }));
+    std::size_t possible = 0;
+    for (const std::uint32_t clock : order_.subspan(place))
+      possible += is_excluded(clock) ? 0 : weight_of(clock);
+    return possible;
   }
 
   /// Lets clocks stay. False, with all as before, if they cannot.
@@ -106,8 +111,10 @@ class AtZeroSearch {
       undo(before);
       return false;
     }
-    for (const std::uint32_t clock : block) stays_[clock] = 1;
-    count_ += block.size();
+    for (const std::uint32_t clock : block) {
+      stays_[clock] = 1;
+      weight_ += weight_of(clock);
+    }
     return true;
   }
 
@@ -188,11 +195,12 @@ class AtZeroSearch {
   const Values potential_;  ///< a solution
   Block order_;
   Effort& effort_;
+  std::span<const std::uint32_t> weights_;
   Values upper_;                     ///< length of the shortest path from the reference
   BigVector<std::uint32_t> origin_;  ///< clock, or the reference, at which that path begins
   BigVector<char> at_zero_;          ///< tied to 0; one per node
   std::vector<char> stays_, best_;
-  std::size_t count_ = 0, most_ = 0;  ///< clocks that stay now, and in `best_`
+  std::size_t weight_ = 0, most_ = 0;  ///< of clocks that stay now, and in `best_`
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue_;
   std::vector<Change> changes_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> conflicts_;  ///< the smaller number first
@@ -201,10 +209,10 @@ class AtZeroSearch {
 }  // namespace
 
 Solved<AtZero> find_most_at_zero(const System& system, std::span<const std::uint32_t> order,
-                                 Effort& effort) {
+                                 Effort& effort, std::span<const std::uint32_t> weights) {
   auto potential = greatest_below(system, Values(system.nodes(), 0), effort);
   if (!potential) return tl::unexpected(std::move(potential.error()));
-  return AtZeroSearch(system, std::move(*potential), order, effort).run();
+  return AtZeroSearch(system, std::move(*potential), order, effort, weights).run();
 }
 
 }  // namespace entrain::difference

@@ -19,7 +19,9 @@ struct AtZero {
 /// stamps while all constraints hold. Up to 16 clocks it is the largest set of all; of more clocks
 /// each one stays, in their order, that can stay beside those before it.
 ///
-/// `order`: the clocks that may stay, the most trusted ones first. The test of a clock is exact:
+/// `order`: the clocks that may stay, the most trusted ones first. `weights`: by clock; up to 16
+/// clocks the set has the largest sum of weights; empty: all weigh the same.
+/// The test of a clock is exact:
 /// arcs of length 0 between its nodes and the reference are added, and new shortest paths show
 /// whether these close a negative cycle (S. Cotton, O. Maler: *Fast and Flexible Difference
 /// Constraint Propagation for DPLL(T)*, 2006). Clocks are tried in blocks, which are halved where
@@ -27,6 +29,6 @@ struct AtZero {
 /// what they reach. Deterministic. The certificate of a failure shows that no clocks meet the
 /// constraints.
 Solved<AtZero> find_most_at_zero(const System& system, std::span<const std::uint32_t> order,
-                                 Effort& effort);
+                                 Effort& effort, std::span<const std::uint32_t> weights = {});
 
 }  // namespace entrain::difference

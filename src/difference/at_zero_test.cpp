@@ -31,9 +31,10 @@ struct Clocks {
     std::iota(order.begin(), order.end(), 0U);
     return order;
   }
-  [[nodiscard]] AtZero find(std::uint64_t most = UINT64_MAX) const {
+  [[nodiscard]] AtZero find(std::uint64_t most = UINT64_MAX,
+                            std::span<const std::uint32_t> weights = {}) const {
     Effort effort{.most = most};
-    return find_most_at_zero(System(view()), order(), effort).value();
+    return find_most_at_zero(System(view()), order(), effort, weights).value();
   }
   /// A message each way that takes `way` ticks; the second clock is `ahead`.
   void talk(std::uint32_t a, std::uint32_t b, std::int64_t at, std::int64_t ahead,
@@ -69,6 +70,17 @@ TEST(MostAtZero, the_most_trusted_clock_may_be_the_wrong_one) {
   Clocks given = clocks(4);
   for (const std::uint32_t other : {1U, 2U, 3U}) given.talk(0, other, 1'000, 5'000);
   EXPECT_THAT(given.find().stays, ElementsAre(0, 1, 1, 1, 0));
+}
+
+/// Clocks 2 to 4 agree, as do 0 and 1; 2 to 4 are parts of one clock.
+TEST(MostAtZero, the_largest_weight_stays) {
+  Clocks given = clocks(5);
+  for (const std::uint32_t part : {2U, 3U, 4U}) {
+    for (const std::uint32_t other : {0U, 1U}) given.talk(other, part, 1'000, 300);
+  }
+  EXPECT_THAT(given.find().stays, ElementsAre(0, 0, 1, 1, 1, 0));
+  const std::vector<std::uint32_t> weights{6, 6, 6, 1, 1};
+  EXPECT_THAT(given.find(UINT64_MAX, weights).stays, ElementsAre(1, 1, 0, 0, 0, 0));
 }
 
 /// Clocks 0 and 2 never talk, but 1, which has to move, finds no place between them.

@@ -295,7 +295,7 @@ class Search {
       active_;            ///< bit of every position: the value changed since arcs were tried
   Words ahead_, behind_;  ///< those of this sweep and of the next one
   std::uint64_t changes_ = 0;
-  std::vector<Certificate> found_;  ///< cycles that were set aside
+  std::vector<Certificate> found_;                 ///< cycles that were set aside
   std::vector<std::pair<Node, Exact>> set_aside_;  ///< their nodes, and the values before
 };
 

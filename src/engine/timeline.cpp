@@ -243,14 +243,15 @@ class Finder : TimelineExplainer {
     const std::int64_t most_ppb = limit.is_given
                                       ? 2 * limit.rate_ppb
                                       : std::max(2 * limit.rate_ppb, explain::Prices::fastest_ppb);
+    constexpr Int128 k_most = k_billion * k_billion;  // beyond all limits
     std::int64_t slowest = 0, fastest = 0;
     for (const LocationIndex l : t_.loaded.own(processes_)) {
       const auto knots = t_.presync.maps[l].knots();
       for (std::size_t k = 1; k < knots.size(); ++k) {
-        const auto rate = static_cast<std::int64_t>(
-            Int128{k_billion} * (knots[k].offset - knots[k - 1].offset) /
-            std::max<std::int64_t>(static_cast<std::int64_t>(knots[k].local - knots[k - 1].local),
-                                   1));
+        const Int128 rise = knots[k].offset - knots[k - 1].offset;
+        const Int128 run = std::max<std::uint64_t>(knots[k].local - knots[k - 1].local, 1);
+        const auto rate =
+            static_cast<std::int64_t>(std::clamp(rise * k_billion / run, -k_most, k_most));
         slowest = std::min(slowest, rate);
         fastest = std::max(fastest, rate);
       }
@@ -287,9 +288,11 @@ class Finder : TimelineExplainer {
     options.clock_prior.kind = t_.prior.kind;
     const formats::GivenSource parts(explained_->clocks(), explained_->edges(),
                                      given_ && given_->are_kept);
-    TRY_ASSIGN(Timeline aligned,
-               find_timeline(workers_, parts, options,
-                             {.purpose = use_.purpose, .is_explained = true}, progress_));
+    TRY_ASSIGN(Timeline aligned, find_timeline(workers_, parts, options,
+                                               {.purpose = use_.purpose,
+                                                .is_explained = true,
+                                                .clock_of = explained_->clock_of_parts()},
+                                               progress_));
     std::vector<StampRange> extents;
     for (const auto& members : t_.domains.members) {
       const trace::LocationSkeleton extent = trace::extent_of(t_.loaded.trace, members);
@@ -311,10 +314,9 @@ class Finder : TimelineExplainer {
   /// Lets most clocks stay, if that leaves no violation; else aligns all of them, and lets them
   /// stay if that is no worse.
   Result<void> choose_maps() {
-    const std::size_t half = (t_.domains.count() - 1) / 2;
     for (const std::int64_t rate_ppb : rates_beside_staying()) {
       TRY_ASSIGN(std::optional<explain::KeptClocks> kept,
-                 explain::keep_most_clocks(given_->clocks, given_->edges, rate_ppb, half,
+                 explain::keep_most_clocks(given_->clocks, given_->edges, rate_ppb, use_.clock_of,
                                            aligned_beside_first(workers_, rate_ppb)));
       if (kept && !causal::any_violation(context(), kept->maps)) {
         take_kept(*std::move(kept));
@@ -359,7 +361,10 @@ class Finder : TimelineExplainer {
     }
     const bool may_set =
         corrects() && options_.presync == Presync::automatic && t_.domains.trivial();
-    if (may_set && ends.set()) return {};  // a fit could only take away what they tell
+    const std::vector<char> votes =
+        given_ ? explain::voting_parts(given_->clocks.clocks.size(), given_->edges, use_.clock_of)
+               : std::vector<char>();
+    if (may_set && ends.set(votes)) return {};  // a fit could only take away what they tell
     if (wants_bending()) {
       if (options_.presync == Presync::automatic && t_.domains.count() > k_most_bent_clocks) {
         t_.presync.clocks.reason = fmt::format(

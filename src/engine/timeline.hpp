@@ -77,6 +77,8 @@ struct TimelineUse {
   bool every_event = false;   ///< nodes for all communication events (match::Options)
   bool overlay = false;       ///< the maps are for an OTF2 reader, which needs knots around flushes
   bool is_explained = false;  ///< an explanation was applied already: the edges are feasible
+  /// The clock that each given clock is a part of, where some were set; empty: all are whole.
+  std::span<const std::uint32_t> clock_of{};
   /// The same trace as an earlier timeline has read it; null: it is read.
   const trace::LoadedTrace* loaded = nullptr;
 };

@@ -529,7 +529,7 @@ std::optional<Explanation> explain(const Constraints& constraints, const Trust& 
       bits = std::numeric_limits<double>::infinity();
     }
     // A limit that the user gave is raised before anything else is supposed.
-    const double least = trust.is_limit_given ? std::max(Prices::rate, bits) : bits;
+    const double least = trust.is_limit_given ? std::max(Prices::rates_of_two, bits) : bits;
     if (!trust.may_be_exchanged || as_given.bits() <= least) {
       if (!as_given.is_open()) return as_given.found();
       as_given.go_on();

@@ -127,6 +127,7 @@ void Explained::divide_clocks() {
       });
       clocks_.clocks.push_back(std::move(after));
     }
+    clock_of_.resize(clocks_.clocks.size(), c);
   }
 }
 

@@ -55,6 +55,8 @@ class Explained {
     return explanation_.rate_ppb || !explanation_.steps.empty();
   }
   [[nodiscard]] const Clocks& clocks() const { return clocks_; }
+  /// The clock of the run that each of clocks() is a part of.
+  [[nodiscard]] std::span<const std::uint32_t> clock_of_parts() const { return clock_of_; }
   [[nodiscard]] Edges edges() const { return list_.view(); }
   /// The edges of the run without those that are set aside.
   [[nodiscard]] EdgeList rest() const;
@@ -94,7 +96,8 @@ class Explained {
   std::uint64_t base_;              ///< stamp that those of the explanation count from
   std::vector<Evidence> evidence_;  ///< of edges, then of instances
   Explanation explanation_;
-  std::vector<std::uint32_t> first_;  ///< first part of every clock
+  std::vector<std::uint32_t> first_;     ///< first part of every clock
+  std::vector<std::uint32_t> clock_of_;  ///< clock of every part
   Clocks clocks_;
   EdgeList list_;
 };

@@ -2,6 +2,7 @@
 #include "explain/staying.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -45,12 +46,19 @@ std::vector<std::uint32_t> by_trust(std::size_t count, std::span<const differenc
 }
 
 /// The clocks that stay; empty if no clocks meet all edges.
-std::vector<char> find_staying(std::size_t count, const Edges& edges, std::int64_t rate_ppb) {
+std::vector<char> find_staying(std::size_t count, const Edges& edges, std::int64_t rate_ppb,
+                               const std::vector<char>& votes) {
   const GivenConstraints constraints(count, edges, rate_ppb);
   if (!constraints.fit()) return {};
   const difference::System system(constraints.view());
   difference::Effort effort{.most = k_steps_per_stamp * (std::uint64_t{system.nodes()} + 1)};
-  auto found = find_most_at_zero(system, by_trust(count, constraints.view().edges), effort);
+  std::vector<std::uint32_t> order = by_trust(count, constraints.view().edges);
+  std::ranges::stable_sort(order, std::greater(), [&](std::uint32_t c) { return votes[c]; });
+  // Parts that vote outweigh all others.
+  std::vector<std::uint32_t> weights;
+  for (const char vote : votes)
+    weights.push_back(vote != 0 ? static_cast<std::uint32_t>(count) + 1 : 1);
+  auto found = find_most_at_zero(system, order, effort, weights);
   return found ? std::move(found->stays) : std::vector<char>();
 }
 
@@ -78,12 +86,35 @@ ClockMap seen_from(const ClockMap& reference, const ClockMap& map) {
 
 }  // namespace
 
+std::vector<char> voting_parts(std::size_t count, const Edges& edges,
+                               std::span<const std::uint32_t> clock_of) {
+  std::vector<char> votes(count, clock_of.empty() ? 1 : 0);
+  if (clock_of.empty()) return votes;
+  std::vector<std::uint64_t> ends(count, 0);
+  for (const std::uint32_t clock : edges.cause_clock) ++ends[clock];
+  for (const std::uint32_t clock : edges.effect_clock) ++ends[clock];
+  for (const InstanceMember& member : edges.members) ++ends[member.clock];
+  for (std::size_t first = 0, end = 0; first < count; first = end) {
+    while (end < count && clock_of[end] == clock_of[first]) ++end;
+    const auto most = std::max_element(ends.begin() + static_cast<std::ptrdiff_t>(first),
+                                       ends.begin() + static_cast<std::ptrdiff_t>(end));
+    votes[static_cast<std::size_t>(most - ends.begin())] = 1;
+  }
+  return votes;
+}
+
 Result<std::optional<KeptClocks>> keep_most_clocks(const Clocks& clocks, const Edges& edges,
-                                                   std::int64_t rate_ppb, std::size_t least,
+                                                   std::int64_t rate_ppb,
+                                                   std::span<const std::uint32_t> clock_of,
                                                    const AlignGroup& align_group) {
-  const std::vector<char> stays = find_staying(clocks.clocks.size(), edges, rate_ppb);
+  const std::vector<char> votes = voting_parts(clocks.clocks.size(), edges, clock_of);
+  const std::vector<char> stays = find_staying(clocks.clocks.size(), edges, rate_ppb, votes);
+  std::size_t staying = 0;
+  if (stays.empty()) return std::nullopt;
+  for (std::size_t c = 0; c < votes.size(); ++c) staying += votes[c] != 0 && stays[c] != 0 ? 1 : 0;
+  const auto all = static_cast<std::size_t>(std::count(votes.begin(), votes.end(), 1));
+  if (2 * staying < std::max<std::size_t>(all, 1)) return std::nullopt;
   const auto kept = static_cast<std::size_t>(std::count(stays.begin(), stays.end(), 1));
-  if (kept <= least) return std::nullopt;
   Clocks group{.name = clocks.name, .resolution_hz = clocks.resolution_hz, .clocks = {}};
   group.clocks.push_back({.name = "all clocks that stay", .kind = ClockKind::wall});
   std::vector<std::uint32_t> number(stays.size(), 0);  // in the group

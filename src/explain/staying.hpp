@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <entrain/align.hpp>
@@ -23,14 +24,22 @@ struct KeptClocks {
   std::size_t kept = 0;        ///< clocks whose map moves nothing
 };
 
+/// Which clocks vote on the common time: each once, where some were set and their parts count as
+/// clocks, by its part with the most ends of edges and members of instances. `clock_of`: the clock
+/// that each one is a part of, increasing; empty: all are whole.
+std::vector<char> voting_parts(std::size_t count, const Edges& edges,
+                               std::span<const std::uint32_t> clock_of);
+
 /// Lets as many clocks stay as can be right together (difference::find_most_at_zero()) if no rate
 /// exceeds a limit, parts per billion; the others are aligned to these, which count as one clock.
-/// Clocks without violated edges are trusted most.
+/// Clocks without violated edges are trusted most. `clock_of`: see voting_parts(); parts without a
+/// vote stay if that takes none.
 ///
-/// Empty if no more than `least` clocks can stay, or if no clocks meet all edges. Edges must be
+/// Empty if fewer than half of the votes can stay, or if no clocks meet all edges. Edges must be
 /// single ones; their delays count. Errors: those of `align_group`.
 Result<std::optional<KeptClocks>> keep_most_clocks(const Clocks& clocks, const Edges& edges,
-                                                   std::int64_t rate_ppb, std::size_t least,
+                                                   std::int64_t rate_ppb,
+                                                   std::span<const std::uint32_t> clock_of,
                                                    const AlignGroup& align_group);
 
 }  // namespace entrain::explain

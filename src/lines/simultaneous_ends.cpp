@@ -322,18 +322,21 @@ std::vector<ClockLine> lines_of(const SimultaneousEnds& ends) {
 
 std::optional<std::vector<ClockMap>> maps_of(const SimultaneousEnds& ends,
                                              std::optional<std::uint32_t> reference,
-                                             double most_rate) {
+                                             double most_rate, std::span<const char> votes) {
   const auto lower = [](const SimultaneousEnds::Line& a, const SimultaneousEnds::Line& b) {
     return a.offset < b.offset;
   };
-  std::vector<SimultaneousEnds::Line> sorted;
-  for (const SimultaneousEnds::Line& line : ends.lines) {
-    if (line.number > 0) sorted.push_back(line);
+  std::vector<SimultaneousEnds::Line> sorted, all;
+  for (std::size_t c = 0; c < ends.lines.size(); ++c) {
+    if (ends.lines[c].number == 0) continue;
+    all.push_back(ends.lines[c]);
+    if (votes.empty() || votes[c] != 0) sorted.push_back(ends.lines[c]);
   }
   const auto is_apart = [&](const SimultaneousEnds::Line& line) {
-    return line.component != sorted.front().component;
+    return line.component != all.front().component;
   };
-  if (std::ranges::any_of(sorted, is_apart)) return std::nullopt;
+  if (std::ranges::any_of(all, is_apart)) return std::nullopt;
+  if (sorted.empty()) sorted = all;
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);
   std::nth_element(sorted.begin(), middle, sorted.end(), lower);
   const auto found = std::ranges::find_if(ends.lines, [&](const SimultaneousEnds::Line& line) {
