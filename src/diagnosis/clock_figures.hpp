@@ -36,8 +36,8 @@ struct Figures {
 std::vector<Figures> all_figures(const trace::Share& share, std::span<const ClockMap> before,
                                  std::span<const ClockMap> after, const ClockBounds* bounds);
 
-/// The figures that stand for each clock: of its location that moves most, and of those that move as
-/// far, of one that shows a step. Clocks without events have none.
+/// The figures that stand for each clock: of its location that moves most, and of those that move
+/// as far, of one that shows a step. Clocks without events have none.
 std::vector<std::optional<Figures>> by_clock(const std::vector<Figures>& all,
                                              const trace::Layout& layout);
 

@@ -24,10 +24,16 @@ Steps learn_steps(const Spans& spans, std::size_t clocks, const ClockOf& clock_o
     begins[clock_of(span)].add(span.begin);
     ends[clock_of(span)].add(span.end);
   }
+  const auto unit_of = [&](const tables::Step& one) -> std::uint64_t {
+    for (std::uint64_t unit = spans.unit; unit > 1; unit /= 1000) {
+      if (one.has_all_at(unit)) return unit;
+    }
+    return 1;
+  };
   const auto steps_of = [&](const std::vector<tables::Step>& all) {
     std::vector<std::uint64_t> steps;
     for (const tables::Step& one : all) {
-      steps.push_back(std::max(one.seen(), one.has_all_at(spans.unit) ? spans.unit : 1));
+      steps.push_back(std::max({one.learned(), one.whole(), unit_of(one)}));
     }
     return steps;
   };

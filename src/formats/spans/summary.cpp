@@ -99,19 +99,10 @@ void visit_spans(Fields& fields, Spans& spans) {
     inner(one.is_backwards);
     one.value = std::bit_cast<double>(value);
   });
-<<<<<<< HEAD
-  fields(spans.unit);
-  fields(spans.without_id);
-  fields(spans.without_end);
-  fields(spans.immovable_times);
-  fields(spans.first_immovable_time);
-  fields(spans.other_signal);
-  parts::list(fields, spans.guesses, [](Fields& inner, std::string& guess) { inner(guess); });
-=======
-  fields(spans.microseconds, spans.without_id, spans.without_end, spans.immovable_times,
+  fields(spans.unit, spans.without_id, spans.without_end, spans.immovable_times,
          spans.first_immovable_time, spans.other_signal);
+  if (spans.unit == 0) fields.refuse();
   parts::list(fields, spans.guesses);
->>>>>>> 4ee3e94714087616d866196fd6a2814fe630fec1
 }
 
 template <class Fields>

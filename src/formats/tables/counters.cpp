@@ -312,8 +312,9 @@ void move_to_ends_of_steps(EdgeList& list, const Clocks& clocks, std::vector<std
   std::vector<std::uint64_t> steps;
   for (std::size_t c = 0; c < all.size(); ++c) {
     const std::uint64_t named = clocks.clocks[c].granule;
-    steps.push_back(
-        named > 0 && effects[c].has(named) ? named : std::max(all[c].seen(), effects[c].seen()));
+    steps.push_back(named > 0 && effects[c].has(named)
+                        ? named
+                        : std::max(all[c].learned(), effects[c].learned()));
     if (steps.back() > 1) clocks_of[steps.back()].push_back(clocks.clocks[c].name);
   }
   if (clocks_of.empty()) return;

@@ -187,7 +187,7 @@ TEST_F(Steps, are_named_if_the_stamps_have_them) {
   EdgeList list = stepped(1'000'000, 5);
   EXPECT_THAT(moved(list), ElementsAre(HasSubstr("in steps of 1 s:")));
   list = stepped(300'000, 5);
-  EXPECT_THAT(moved(list), ElementsAre(HasSubstr("in steps of 1 ms:")));
+  EXPECT_THAT(moved(list), IsEmpty());
 }
 
 }  // namespace

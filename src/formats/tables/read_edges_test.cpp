@@ -90,7 +90,9 @@ TEST_F(ReadEdges, takes_tables_of_other_programs) {
                                        "effect_clock is dst, effect_time is recv_ms; --columns "
                                        "names others"));
   clocks_ = {};
-  table = read("{\"src\": \"a\", \"send_us\": 1, \"dst\": \"b\", \"recv_ms\": 2}\n");
+  table = read(
+      "{\"note\": \"5\\\" disk\", \"src\": \"a\", \"send_us\": 1, \"dst\": \"b\", \"recv_ms\": "
+      "2}\n");
   EXPECT_EQ(table.list.cause_time[0], 1'000u);
   EXPECT_EQ(table.list.effect_time[0], 2'000'000u);
   clocks_ = {};

@@ -49,8 +49,9 @@ char delimiter_of(std::string_view row) {
 std::vector<std::string> keys_of(std::string_view line) {
   std::vector<std::string> keys;
   for (std::size_t begin = line.find('"'); begin != std::string_view::npos;) {
-    const std::size_t end = line.find('"', begin + 1);
-    if (end == std::string_view::npos) break;
+    std::size_t end = begin + 1;
+    while (end < line.size() && line[end] != '"') end += line[end] == '\\' ? 2 : 1;
+    if (end >= line.size()) break;
     const std::size_t next = line.find_first_not_of(" \t", end + 1);
     if (next != std::string_view::npos && line[next] == ':')
       keys.emplace_back(line.substr(begin + 1, end - begin - 1));

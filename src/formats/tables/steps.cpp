@@ -27,29 +27,38 @@ void Step::learn(std::uint64_t time) {
   const std::uint64_t distance = time > last_ ? time - last_ : last_ - time;
   step_ = std::gcd(step_, distance);
   equal_ += distance == 0 ? 1 : 0;
-  for (std::size_t lag = 1; lag <= k_lags; ++lag) {
-    changes_[lag - 1] += distances_[(count_ + 1 + k_lags - lag) % k_lags] != distance ? 1 : 0;
+  bool is_new = distance > 0;
+  for (std::size_t lag = 1; lag <= k_lags && lag < count_; ++lag) {
+    const bool differs = distances_[(count_ + 1 + k_lags - lag) % k_lags] != distance;
+    changes_[lag - 1] += differs ? 1 : 0;
+    is_new = is_new && differs;
   }
+  new_ += is_new ? 1 : 0;
   distances_[(count_ + 1) % k_lags] = distance;
 }
 
-std::uint64_t Step::seen() const {
-  constexpr std::uint64_t k_least_bits = 31;    // odds that stamps have a step by chance: 2^-31
-  constexpr std::uint64_t k_least_stamps = 12;  // odds that they have twice the step: 2^-11
-  constexpr std::uint64_t k_least_of_whole = 8;
-  if (!is_irregular() || count_ < k_least_of_whole || step_ == 0) return 1;
-  const auto bits = (count_ - 1) * static_cast<std::uint64_t>(std::bit_width(step_) - 1);
-  if (count_ >= k_least_stamps && bits >= k_least_bits) return step_;
+std::uint64_t Step::learned() const {
+  constexpr std::uint64_t k_least_bits = 31;  // odds that all are multiples by chance: 2^-31
+  constexpr std::uint64_t k_least_new = 11;  // odds that all are multiples of twice the step: 2^-11
+  constexpr std::uint64_t k_least_stamps = 32;
+  if (step_ <= 1) return 1;
+  const auto bits = new_ * static_cast<std::uint64_t>(std::bit_width(step_) - 1);
+  const bool is_shown = new_ >= k_least_new && bits >= k_least_bits;
+  return is_shown || (count_ >= k_least_stamps && fewest_changes() > 2 * k_lags) ? step_ : 1;
+}
+
+std::uint64_t Step::whole() const {
+  constexpr std::uint64_t k_least_stamps = 8, k_regular_share = 8;
+  const std::uint64_t irregular = equal_ + fewest_changes();
+  if (count_ < k_least_stamps || irregular * k_regular_share < count_) return 1;
   for (const std::uint64_t unit : {1'000'000'000U, 1'000'000U, 1'000U}) {
     if (divisor_ % unit == 0) return unit;
   }
   return 1;
 }
 
-bool Step::is_irregular() const {
-  constexpr std::uint64_t k_regular_share = 8;
-  const std::uint64_t irregular = equal_ + *std::min_element(changes_.begin(), changes_.end());
-  return irregular * k_regular_share >= count_;
+std::uint64_t Step::fewest_changes() const {
+  return *std::min_element(changes_.begin(), changes_.end());
 }
 
 void note_steps(const std::map<std::uint64_t, std::vector<std::string>>& clocks_of,

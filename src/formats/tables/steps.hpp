@@ -24,19 +24,23 @@ class Step {
   [[nodiscard]] bool has_all_at(std::uint64_t unit) const {
     return count_ > 0 && divisor_ % unit == 0;
   }
-  /// The step: the greatest common divisor of the distances of 12 stamps or more, if chance gives
-  /// them one in less than 2^31 cases; else the largest one of 10^9, 10^6 and 10^3 that divides all
-  /// stamps, at least 8; else 1. Distances that repeat, as those of a sampler do, say nothing of
-  /// the clock.
-  [[nodiscard]] std::uint64_t seen() const;
+  /// The step: the greatest common divisor of all distances, if chance gives such a one in less
+  /// than one of 2^31 cases; else 1. Distances that repeat within eight, as those of a sampler do,
+  /// say nothing of the clock: eleven others have to show the step, or 32 stamps that keep no
+  /// rhythm.
+  [[nodiscard]] std::uint64_t learned() const;
+  /// The largest one of 10^9, 10^6 and 10^3 that divides all stamps, at least 8, whose distances do
+  /// not repeat; else 1.
+  [[nodiscard]] std::uint64_t whole() const;
 
  private:
   void learn(std::uint64_t time);
-  [[nodiscard]] bool is_irregular() const;
+  [[nodiscard]] std::uint64_t fewest_changes() const;
 
   static constexpr std::size_t k_lags = 8;  ///< longest pattern of distances that counts as regular
   std::uint64_t count_ = 0, last_ = 0, step_ = 0;
   std::uint64_t divisor_ = 0;                      ///< common divisor of all stamps
+  std::uint64_t new_ = 0;                          ///< distances that none of the last eight had
   std::uint64_t equal_ = 0;                        ///< stamps that are equal to the one before
   std::array<std::uint64_t, k_lags> distances_{};  ///< the last ones
   std::array<std::uint64_t, k_lags> changes_{};    ///< distances that differ from that `lag` before

@@ -18,36 +18,47 @@ TEST(Step, divides_all_stamps_of_a_clock_that_cuts_them) {
       time += random.below(gap);
       step.add(time / k_s * k_s);
     }
-    EXPECT_EQ(step.seen(), k_s) << gap;
+    EXPECT_EQ(step.whole(), k_s) << gap;
   }
 }
 
 /// The step that so many stamps of a clock show that cuts its times.
-std::uint64_t seen(std::uint64_t cut, int stamps) {
-  RandomStream random(2, cut);
+std::uint64_t learned(std::uint64_t cut, int stamps) {
+  RandomStream random(3, cut);
   Step step;
   for (std::uint64_t time = 7 * k_s; stamps-- > 0;) {
-    time += random.below(k_s / 2);
+    time += 2 * cut + random.below(30 * k_s);
     step.add(time / cut * cut);
   }
-  return step.seen();
+  return step.learned();
 }
 
 TEST(Step, is_shown_by_a_dozen_stamps_if_it_is_large) {
-  constexpr std::uint64_t k_board = 15'625'000, k_ms = 1'000'000;
-  EXPECT_EQ(seen(k_board, 12), k_board);
-  EXPECT_EQ(seen(k_board, 11), 1'000U);  // divides the step
-  EXPECT_EQ(seen(k_ms, 8), k_ms);
-  EXPECT_EQ(seen(k_ms, 7), 1U);
-  EXPECT_EQ(seen(4, 12), 1U);
-  EXPECT_EQ(seen(4, 60), 4U);
-  EXPECT_EQ(seen(1, 60), 1U);
+  constexpr std::uint64_t k_board = 15'625'000;
+  EXPECT_EQ(learned(k_board, 12), k_board);
+  EXPECT_EQ(learned(k_board, 11), 1U);
+  EXPECT_EQ(learned(4, 12), 1U);
+  EXPECT_EQ(learned(4, 60), 4U);
+  EXPECT_EQ(learned(1, 60), 1U);
 }
 
 TEST(Step, of_stamps_at_equal_distances_is_unknown) {
   Step step;
   for (std::uint64_t i = 0; i < 60; ++i) step.add(2 * k_s * i + (i < 30 ? 0 : 7200 * k_s));
-  EXPECT_EQ(step.seen(), 1U);
+  EXPECT_EQ(step.whole(), 1U);
+  EXPECT_EQ(step.learned(), 1U);
+}
+
+/// A call each minute, of which some are missing; two messages at each; barriers.
+TEST(Step, of_stamps_that_a_schedule_gives_is_unknown) {
+  for (const std::uint64_t stamps_at_once : {1U, 2U, 12U}) {
+    Step step;
+    for (std::uint64_t i = 0; i < 24; ++i) {
+      const std::uint64_t minute = i / stamps_at_once;
+      step.add(60 * k_s * (minute + (minute > 7 ? 1 : 0) + (minute > 12 ? 2 : 0)));
+    }
+    EXPECT_EQ(step.learned(), 1U) << stamps_at_once;
+  }
 }
 
 }  // namespace
