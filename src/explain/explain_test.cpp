@@ -171,6 +171,59 @@ TEST(Explain, clocks_that_are_faster_than_assumed) {
   EXPECT_NEAR(static_cast<double>(*found.rate_ppb), 250'000, 2'000);  // half of 500 ppm each
 }
 
+/// All clocks at up to 900 ppm could make up for a step of 1,800 ppm of the gap around it.
+TEST(Explain, a_step_is_no_drift_of_all_clocks) {
+  Messages run(3);
+  run.limit_rates(1'000);
+  for (std::int64_t t = 0; t < 10'000'000; t += 1'000'000) {
+    const std::int64_t ahead = t < 5'000'000 ? 0 : 1'800;
+    run.talk(0, 2, t, ahead);
+    run.talk(1, 2, t + 100, ahead);
+    run.talk(0, 1, t + 200, 0);
+  }
+  const Explanation found = run.explain();
+  EXPECT_FALSE(found.rate_ppb);
+  EXPECT_EQ(found.bits, Prices::step);
+  EXPECT_THAT(found.steps, SizeIs(1));
+}
+
+/// Two clocks at 800 ppm in opposite directions need many steps, but one limit.
+TEST(Explain, two_clocks_that_drift_apart_were_not_set) {
+  Messages run(2);
+  run.limit_rates(1'000);
+  for (std::int64_t t = 0; t < 10'000'000; t += 500'000) run.talk(0, 1, t, t / 625);
+  const Explanation found = run.explain();
+  EXPECT_EQ(found.bits, Prices::rates_of_two);
+  ASSERT_TRUE(found.rate_ppb);
+  EXPECT_NEAR(static_cast<double>(*found.rate_ppb), 800'000, 5'000);
+}
+
+/// Clocks 3 and 4 are set back in one pause. Just before it they talked to each other: steps within
+/// that call would break the same cycles, but the pause is longer.
+TEST(Explain, clocks_are_set_in_the_longer_gap) {
+  Messages run(5);
+  const auto call = [&](std::uint32_t a, std::uint32_t b, std::int64_t t) {
+    const auto shown = [&](std::uint32_t clock, std::int64_t time) {
+      return Event{clock, time - (clock >= 3 && time > 60'000 ? 2'000 : 0)};
+    };
+    run.edges.push_back({shown(a, t), shown(b, t + 4), 0});
+    run.edges.push_back({shown(b, t + 60), shown(a, t + 64), 0});
+  };
+  const auto all_call = [&](std::int64_t t) {
+    for (const std::uint32_t right : {0U, 1U, 2U}) {
+      call(3, right, t + 200 * right);
+      call(right, 4, t + 200 * right + 100);
+    }
+  };
+  for (std::int64_t t = 10'000; t < 50'000; t += 4'000) all_call(t);
+  call(4, 3, 50'000);
+  for (std::int64_t t = 90'000; t < 120'000; t += 4'000) all_call(t);
+  const Explanation found = run.explain();
+  EXPECT_EQ(found.bits, 2 * Prices::step);
+  ASSERT_THAT(found.steps, SizeIs(2));
+  for (const Step& step : found.steps) EXPECT_GE(step.before, 50'060) << step.clock;
+}
+
 /// A wrong pair costs less than clocks that are faster than assumed, but a limit that the user
 /// gave is refused first.
 TEST(Explain, a_given_limit_is_raised_before_anything_else_is_supposed) {
