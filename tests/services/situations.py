@@ -92,8 +92,11 @@ def measure(entrain, kinds, sizes, seeds, jobs, keep=None, outcome=outcome):
                     row[key] += one[key]
             if not one["right"]:
                 print(one["name"], one["why"], file=sys.stderr)
-            if not keep:
-                os.remove(os.path.join(folder, one["name"]))
+            path = os.path.join(folder, one["name"])
+            if not keep and os.path.isdir(path):
+                shutil.rmtree(path)
+            elif not keep:
+                os.remove(path)
     if not keep:
         shutil.rmtree(folder)
     rows["all"] = rows.pop("all")

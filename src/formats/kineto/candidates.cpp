@@ -15,12 +15,14 @@ using Threshold = AlignmentThresholds;
 /// do not, the one that ends earlier in this direction is lost.
 class Walk {
  public:
-  /// `direction`: 1 or -1. Appends the calls of the first sequence that get a partner to `paired`.
+  /// `direction`: 1 or -1. `stops`: it ends at a change point of the offset. Appends the calls of
+  /// the first sequence that get a partner to `paired`.
   Walk(const Sequence& a, const Sequence& b, std::size_t i, std::size_t j, int direction,
-       Alignment& alignment, std::vector<std::size_t>& paired)
+       bool stops, Alignment& alignment, std::vector<std::size_t>& paired)
       : a_(a),
         b_(b),
         direction_(direction),
+        stops_(stops),
         alignment_(alignment),
         paired_(paired),
         i_(place(i)),
@@ -42,6 +44,10 @@ class Walk {
         lose_own();
       } else {
         lose_other();
+      }
+      if (stops_ && lost_ > lost_at_match_ + Threshold::most_lost_before_change) {
+        lost_ = lost_at_match_;
+        break;
       }
       if (lost_ > Threshold::spare_losses + matched_ / 2 || is_hopeless()) return false;
     }
@@ -100,6 +106,7 @@ class Walk {
     least_ = std::min(least_, latest_);
     most_ = std::max(most_, latest_);
     ++matched_;
+    lost_at_match_ = lost_;
     i_ += direction_;
     j_ += direction_;
   }
@@ -115,6 +122,7 @@ class Walk {
   const Sequence& a_;
   const Sequence& b_;
   int direction_;
+  bool stops_;
   Alignment& alignment_;
   std::vector<std::size_t>& paired_;
   std::int64_t i_, j_;
@@ -122,6 +130,7 @@ class Walk {
   std::int64_t first_end_ = 0, latest_end_ = 0;
   std::int64_t jitter_sum_ = 0;  ///< sum of net jitter, ns
   std::size_t matched_ = 0, lost_ = 0;
+  std::size_t lost_at_match_ = 0;  ///< calls lost before the latest pair
 };
 
 std::int64_t upper_quartile(const std::vector<std::int64_t>& sorted) {
@@ -177,10 +186,17 @@ class CandidateSearch {
   CandidateSearch(const Sequence& a, const Sequence& b, bool itself)
       : a_(a), b_(b), itself_(itself) {
     current_.partner.assign(a.size(), k_no_partner);
-    for (const std::size_t i : anchors_of(a.size())) search_from(i);
   }
 
-  Candidates take() { return std::move(candidates_); }
+  Candidates run() {
+    for (const std::size_t i : anchors_of(a_.size())) search_from(i);
+    return std::move(candidates_);
+  }
+  std::optional<Alignment> from(std::size_t i, std::size_t j) {
+    if (!alike(a_.at(i), b_.at(j)) || !fits(i, j, true)) return std::nullopt;
+    measure(a_, b_, current_);
+    return std::move(current_);
+  }
 
  private:
   void search_from(std::size_t i) {
@@ -219,13 +235,15 @@ class CandidateSearch {
         });
   }
 
-  /// Extends the pair of calls i and j to an alignment; false if too few others match.
-  bool fits(std::size_t i, std::size_t j) {
+  /// Extends the pair of calls i and j to an alignment; false if too few others match. `stops`: it
+  /// ends at change points of the offset.
+  bool fits(std::size_t i, std::size_t j, bool stops = false) {
     current_.partner[i] = static_cast<std::uint32_t>(j);
     paired_.push_back(i);
     current_.matched = 1;
     current_.lost = 0;
-    Walk back(a_, b_, i, j, -1, current_, paired_), forth(a_, b_, i, j, 1, current_, paired_);
+    Walk back(a_, b_, i, j, -1, stops, current_, paired_);
+    Walk forth(a_, b_, i, j, 1, stops, current_, paired_);
     if (!back.run() || !forth.run()) return false;
     current_.covers_one =
         (back.first_ended() && forth.first_ended()) || (back.other_ended() && forth.other_ended());
@@ -281,12 +299,29 @@ bool is_strong(const Alignment& alignment) {
          alignment.lost * Threshold::matched_per_lost <= alignment.matched;
 }
 
+std::int64_t score(const Alignment& one) {
+  return static_cast<std::int64_t>(one.matched) - static_cast<std::int64_t>(one.lost);
+}
+
+bool has_close_ends(const Alignment& one) {
+  if (one.net_jitter <= Threshold::close_without_begins_ns) return true;
+  // Ranks of two communicators that do the same at the same time begin and end their calls equally
+  // close. Ranks of one communicator end them together, whoever begins late.
+  return one.net_jitter <= Threshold::jitter_ns &&
+         Threshold::begins_to_ends * one.net_jitter <= one.net_jitter_of_begins;
+}
+
 Candidates candidates_between(const Sequence& a, const Sequence& b) {
-  return CandidateSearch(a, b, false).take();
+  return CandidateSearch(a, b, false).run();
+}
+
+std::optional<Alignment> candidate_from(const Sequence& a, const Sequence& b, std::size_t i,
+                                        std::size_t j) {
+  return CandidateSearch(a, b, false).from(i, j);
 }
 
 Candidates repetitions_of(const Sequence& sequence) {
-  return CandidateSearch(sequence, sequence, true).take();
+  return CandidateSearch(sequence, sequence, true).run();
 }
 
 }  // namespace entrain::kineto

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "formats/kineto/sequences.hpp"
@@ -13,6 +15,12 @@ namespace entrain::kineto {
 /// matched_per_lost for each lost one. Fewer suffice to make another alignment doubtful.
 bool is_strong(const Alignment& alignment);
 
+/// Pairs, less lost calls.
+std::int64_t score(const Alignment& one);
+
+/// True if the ends are as close as those of one collective are, and closer than begins.
+bool has_close_ends(const Alignment& one);
+
 /// Alignments at any offset. Each has two pairs or more, and loses no more calls than it pairs: the
 /// truth may look so where windows hardly overlap.
 struct Candidates {
@@ -20,6 +28,11 @@ struct Candidates {
   bool complete = true;  ///< false: the search stopped at AlignmentThresholds::most_candidates
 };
 Candidates candidates_between(const Sequence& a, const Sequence& b);
+
+/// The alignment around the pair of calls i and j, up to change points of the offset; none if it is
+/// no candidate.
+std::optional<Alignment> candidate_from(const Sequence& a, const Sequence& b, std::size_t i,
+                                        std::size_t j);
 
 /// Alignments of a sequence with later calls of its own: steps of a loop.
 Candidates repetitions_of(const Sequence& sequence);

@@ -264,6 +264,10 @@ struct ApartFile {
   std::uint32_t file = 0, other = 0;
   /// Offsets of the two clocks at which calls fit, ns: one, which is not good enough, or several.
   std::vector<std::int64_t> offsets;
+  /// Calls at one end of the file that fit none of the other one, which goes on, too, where the
+  /// others are paired; 0: all are without a partner.
+  std::size_t calls = 0;
+  bool is_head = false;  ///< these are the first ones
 };
 
 struct Matches {

@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 
 #include "base/disjoint_sets.hpp"
+#include "formats/kineto/change_points.hpp"
 #include "formats/kineto/collective_calls.hpp"
 #include "formats/kineto/sequences.hpp"
 #include "formats/kineto/thresholds.hpp"
@@ -214,7 +215,7 @@ class Matcher {
 
   static std::optional<Alignment> try_alignment(Group& group, std::uint32_t f,
                                                 const Sequence& reference) {
-    AlignmentResult result = align_sequences(group.sequences[f], reference);
+    AlignmentResult result = align_sequences(group.sequences[f], reference, group.ends_coincide);
     if (!result.offsets.empty()) group.ambiguous[f] = std::move(result.offsets);
     return std::move(result.alignment);
   }
@@ -268,6 +269,14 @@ class Matcher {
       if (!is_partner(partner[i])) continue;
       group.instances[partner[i]].insert({f, own.calls[i]});
       known.push_back({own.end(i), own.end(i) - reference.end(partner[i])});
+    }
+    for (const OpenEnd& end : open_ends_of(own, reference, alignment)) {
+      if (!group.ends_coincide || end.common() < AlignmentThresholds::least_open) continue;
+      result_.apart.push_back({.file = f,
+                               .other = group.reference,
+                               .offsets = {},
+                               .calls = end.common(),
+                               .is_head = end.is_head});
     }
     for (std::size_t i = 0; i < own.size(); ++i) {
       if (is_partner(partner[i])) continue;

@@ -20,6 +20,31 @@ TEST_F(Chrome, windows_that_begin_at_different_calls_are_aligned) {
   EXPECT_EQ(count_of((*run)->unmatched, "calls_alone"), 2U);
 }
 
+/// The clock is set by 70 ms before the last calls. With others instead of these the rank is named.
+TEST_F(Chrome, calls_after_a_clock_was_set_are_paired_or_named) {
+  Ends ends, there, others;
+  for (std::uint64_t c = 0, at = 0; c < 40; ++c) {
+    at += 700 + c * c * 37 % 1900;
+    ends.push_back(static_cast<double>(at));
+    there.push_back(static_cast<double>(at + (c < 35 ? 3 : 70'000)));
+    others.push_back(static_cast<double>(at + (c < 35 ? 3 : 70'000 + c * c * 1013 % 9000)));
+  }
+  for (const Ends& second : {there, others}) {
+    files_.clear();
+    add_calls(ends);
+    add_calls(second);
+    const auto run = open();
+    ASSERT_TRUE(run);
+    const bool fit = second == there;
+    EXPECT_EQ((*run)->list.instances.size(), fit ? 40U : 35U);
+    EXPECT_EQ(count_of((*run)->unmatched, "ranks_apart"), fit ? 0U : 1U);
+    const bool is_named = std::ranges::any_of((*run)->warnings, [](const std::string& text) {
+      return text.find("the last 5 calls of rank 1 fit none of rank 0") != std::string::npos;
+    });
+    EXPECT_EQ(is_named, !fit);
+  }
+}
+
 TEST_F(Chrome, calls_in_even_steps_that_may_be_shifted_stay_unpaired) {
   add_calls({1000, 2000, 3000, 4000, 5000});
   add_calls({1000, 2000, 3000, 4000, 5000});

@@ -162,6 +162,38 @@ class SteadyPairs {
   std::size_t first_ = 0, last_ = 0;  ///< the first and last steady one
 };
 
+/// Removes pairs beyond a change point of the offset, which fit by chance. Pairs between which both
+/// sequences have more calls without a partner than ranks lose are of two runs. On both sides of
+/// the call that ends at `time`, short runs and all beyond are left.
+void leave_chance_pairs(const Sequence& a, std::int64_t time, Alignment& alignment) {
+  auto& partner = alignment.partner;
+  std::vector<std::size_t> paired;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (is_partner(partner[i])) paired.push_back(i);
+  }
+  const auto is_of_next_run = [&](std::size_t k) {
+    const std::size_t own = paired[k] - paired[k - 1];
+    const std::size_t others = partner[paired[k]] - partner[paired[k - 1]];
+    return std::min(own, others) > Threshold::most_lost_before_change + 1;
+  };
+  std::vector<std::size_t> begins{0};
+  std::size_t middle = 0;  // run of the call at `time`
+  for (std::size_t k = 1; k < paired.size(); ++k) {
+    if (is_of_next_run(k)) begins.push_back(k);
+    if (a.end(paired[k]) <= time) middle = begins.size() - 1;
+  }
+  begins.push_back(paired.size());
+  const auto is_long = [&](std::size_t run) {
+    return begins[run + 1] - begins[run] >= Threshold::least_paired;
+  };
+  std::size_t first = middle, last = middle;
+  while (first > 0 && is_long(first - 1)) --first;
+  while (last + 2 < begins.size() && is_long(last + 1)) ++last;
+  for (std::size_t k = 0; k < paired.size(); ++k) {
+    if (k < begins[first] || k >= begins[last + 1]) partner[paired[k]] = k_no_partner;
+  }
+}
+
 }  // namespace
 
 void refine(const Sequence& a, const Sequence& b, Alignment& alignment) {
@@ -183,6 +215,8 @@ void refine(const Sequence& a, const Sequence& b, Alignment& alignment) {
     const bool had_one = alignment.partner[i] != k_no_partner;
     alignment.partner[i] = partner == k_no_partner && had_one ? k_several_partners : partner;
   }
+  if (known.empty()) return;
+  leave_chance_pairs(a, known[known.size() / 2].time, alignment);
 }
 
 std::int64_t end_tolerance_at(std::int64_t distance) {

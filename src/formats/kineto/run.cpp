@@ -211,6 +211,15 @@ void Run::warn_of_apart() {
           fmt::format("so it is with {} more ranks", matches_.apart.size() - k_most_named));
       return;
     }
+    if (one.calls > 0) {
+      warnings.push_back(
+          fmt::format("the {} {} calls of rank {} fit none of rank {}: a clock was set there, or "
+                      "calls were not "
+                      "recorded; they are not paired; record Comms Id and Seq",
+                      one.is_head ? "first" : "last", one.calls, ranks_[one.file].rank,
+                      ranks_[one.other].rank));
+      continue;
+    }
     warnings.push_back(
         fmt::format("calls of rank {} fit those of rank {} at {}: they are not paired; record "
                     "ProfilerStep#, or "

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "formats/kineto/candidates.hpp"
+#include "formats/kineto/change_points.hpp"
 #include "formats/kineto/thresholds.hpp"
 
 namespace entrain::kineto {
@@ -56,17 +57,6 @@ bool is_chance(const Alignment& rival, const Alignment& best) {
   const bool are_many =
       best.matched >= Threshold::many_matched && 4 * best.matched >= 3 * rival.matched;
   return jitters && (is_small || are_many);
-}
-
-/// Ranks of two communicators that do the same at the same time begin and end their calls equally
-/// close. Ranks of one communicator end them together, whoever begins late.
-bool ends_are_closer_than_begins(const Alignment& one) {
-  return one.net_jitter <= Threshold::close_without_begins_ns ||
-         Threshold::begins_to_ends * one.net_jitter <= one.net_jitter_of_begins;
-}
-
-std::int64_t score(const Alignment& one) {
-  return static_cast<std::int64_t>(one.matched) - static_cast<std::int64_t>(one.lost);
 }
 
 /// The strong candidate with the highest score; null if there is none.
@@ -134,7 +124,7 @@ void choose(const Sequence& a, const Sequence& b, const Candidates& candidates,
   if (best == nullptr) return;
   result.offsets = plausible_offsets(*best, candidates.found);
   if (!candidates.complete || result.offsets.size() > 1) return;
-  if (best->net_jitter > Threshold::jitter_ns || !ends_are_closer_than_begins(*best)) return;
+  if (!has_close_ends(*best)) return;
   if (!identifies_step(*best, a, b)) return;
   for (const Sequence* one : {&a, &b}) {
     const std::int64_t period = period_of(*one, *best);
@@ -145,6 +135,24 @@ void choose(const Sequence& a, const Sequence& b, const Candidates& candidates,
   result.alignment = *best;
 }
 
+/// Aligns a part of the first sequence: a half, or a quarter, in which no clock was set.
+void choose_part(const Sequence& a, const Sequence& b, AlignmentResult& result) {
+  for (const std::size_t parts : {2, 4}) {
+    const std::size_t length = a.size() / parts;
+    if (length < Threshold::least_paired_of_any_step) return;
+    for (std::size_t first = 0; first + length <= a.size(); first += length) {
+      const Sequence part = a.part(first, first + length);
+      AlignmentResult of_part;
+      choose(part, b, candidates_between(part, b), of_part);
+      if (!of_part.alignment) continue;
+      result = of_part;
+      result.alignment->partner.assign(a.size(), k_no_partner);
+      add_pairs(*of_part.alignment, first, 0, *result.alignment);
+      return;
+    }
+  }
+}
+
 }  // namespace
 
 bool alike(const Call& a, const Call& b) {
@@ -152,11 +160,13 @@ bool alike(const Call& a, const Call& b) {
   return a.operation == b.operation && !differ(a.size, b.size) && !differ(a.step, b.step);
 }
 
-AlignmentResult align_sequences(const Sequence& a, const Sequence& b) {
+AlignmentResult align_sequences(const Sequence& a, const Sequence& b, bool ends_coincide) {
   AlignmentResult result;
   choose(a, b, candidates_between(a, b), result);
+  if (ends_coincide && !result.alignment && result.offsets.empty()) choose_part(a, b, result);
   if (!result.alignment) return result;
   refine(a, b, *result.alignment);
+  if (ends_coincide) align_beyond_change_points(a, b, *result.alignment);
   const auto& partners = result.alignment->partner;
   // Without a pair the clocks are unknown: calls of other groups may decide.
   if (std::none_of(partners.begin(), partners.end(), is_partner)) result.alignment.reset();

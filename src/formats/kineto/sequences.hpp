@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -25,6 +27,12 @@ struct Sequence {
     return static_cast<std::int64_t>(at(k).end);
   }
   [[nodiscard]] std::size_t size() const { return calls.size(); }
+  /// The calls from one position to before another one.
+  [[nodiscard]] Sequence part(std::size_t first, std::size_t last) const {
+    return {file,
+            {calls.begin() + static_cast<std::ptrdiff_t>(first),
+             calls.begin() + static_cast<std::ptrdiff_t>(last)}};
+  }
 };
 
 /// True if operation, size and step, where known, are equal.
@@ -75,7 +83,10 @@ struct AlignmentResult {
 /// Aligns sequences of clocks that may be any time apart: all offsets are tried. Three calls must
 /// match per lost call, and six in all. Returns no alignment if another one is plausible too, or if
 /// the calls of a rank repeat in a loop: then other steps fit as well.
-AlignmentResult align_sequences(const Sequence& a, const Sequence& b);
+///
+/// Where ends coincide clocks may be set, too: if no offset fits all calls, one that fits a half or
+/// a quarter of the first sequence is where align_beyond_change_points() goes on.
+AlignmentResult align_sequences(const Sequence& a, const Sequence& b, bool ends_coincide = true);
 
 /// Pairs calls whose ends agree by known offsets, within the uncertainty of these. Each call must
 /// have exactly one candidate, and most calls must have one. No pairs if `known` is empty.

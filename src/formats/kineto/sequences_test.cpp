@@ -334,6 +334,57 @@ TEST(Sequences, windows_of_loops_make_no_wrong_pairs) {
   EXPECT_GT(right, 10'000U);
 }
 
+/// Sets the clock of a rank ahead before one of its calls.
+void set_ahead(TestRank& rank, std::size_t call, std::uint64_t by) {
+  for (std::size_t c = call; c < rank.file.calls.size(); ++c) {
+    rank.file.calls[c].begin += by * k_us;
+    rank.file.calls[c].end += by * k_us;
+  }
+}
+
+/// One clock is set once or twice, by 0.2 ms to a second.
+TEST(Sequences, clocks_that_were_set_make_no_wrong_pairs) {
+  std::size_t right = 0, wrong = 0, most = 0;
+  for (std::uint64_t seed = 1; seed <= 3'000; ++seed) {
+    RandomStream random(seed, 3);
+    Moments ends;
+    for (std::uint64_t c = 0, at = 0; c < 30 + seed % 3 * 60; ++c) {
+      at += random.below(4) == 0 ? 200 + random.below(200) : 500 + random.below(3000);
+      ends.push_back(at);
+    }
+    std::set<std::uint32_t> lost;
+    if (seed % 2 == 0) lost.insert(static_cast<std::uint32_t>(random.below(ends.size())));
+    Moments there = ends;
+    for (std::uint64_t& end : there) end += random.below(4);
+    TestRank a = rank_of(ends, lost, 9000), b = rank_of(there, {});
+    for (std::uint64_t step = 0; step <= seed % 4 / 2; ++step) {
+      set_ahead(a, random.below(ends.size()),
+                200 + random.below(std::uint64_t{1} << random.below(20)));
+    }
+    const Outcome outcome = align_ranks(a, b);
+    most += a.truth.size();
+    right += outcome.right;
+    wrong += outcome.wrong;
+  }
+  EXPECT_LE(wrong, 1U);  // set by the distance of two calls: the times are those of a lost call
+  EXPECT_GT(100 * right, 90 * most);
+}
+
+TEST(Sequences, windows_of_loops_whose_clocks_were_set_make_no_wrong_pairs) {
+  std::size_t right = 0, wrong = 0;
+  for (std::uint64_t seed = 1; seed <= 10'000; ++seed) {
+    auto [a, b] = windows_of_loop(seed, 5, seed % 2 == 0 ? 6 : 40);
+    RandomStream random(seed, 4);
+    set_ahead(a, random.below(a.truth.size()),
+              200 + random.below(std::uint64_t{1} << random.below(20)));
+    const Outcome outcome = align_ranks(a, b);
+    right += outcome.right;
+    wrong += outcome.wrong;
+  }
+  EXPECT_EQ(wrong, 0U);
+  EXPECT_GT(right, 1'000U);
+}
+
 /// Calls of `a` that have a partner of `b` if clocks are `offset` ns apart, less those of both that
 /// have none in the time that both cover.
 std::int64_t score_at(const TestRank& a, const TestRank& b, std::int64_t offset) {

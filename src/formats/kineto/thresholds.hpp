@@ -56,6 +56,12 @@ struct AlignmentThresholds {
   /// deviations of that (runs_of_even_calls_in_uneven_steps_are_paired).
   static constexpr double least_common_losses = 3, sigmas = 3;
 
+  // Beyond change points.
+  static constexpr std::size_t most_near_change_point = 4;  ///< calls that may have either offset
+  static constexpr std::size_t least_open = 2;  ///< calls of both at an open end that are told
+  /// Calls lost in a row that show a change point: two or three of each sequence.
+  static constexpr std::size_t most_lost_before_change = 5;
+
   // Refinement of pairs.
   static constexpr std::int64_t jump = 8;  ///< multiple of the median jitter that is a jump
   static constexpr double majority = 1.5;  ///< reject offsets if pairs exceed 1.5 * steady ones
