@@ -29,7 +29,11 @@ struct EndLineThresholds {
   static constexpr double usual_rate = 1e-4;  ///< wall clocks against each other: 100 ppm
   /// Standard deviation of a normal distribution over its median absolute deviation.
   static constexpr double sigma_per_mad = 1.4826;
+  /// The same of an exponential one: a rank is late more often by much than early.
+  static constexpr double sigma_per_mad_of_delays = 2.08;
   static constexpr double significant = 4;  ///< standard errors
+  /// Clocks near the median of which one stays; a comparison with all others takes 0.1 us each.
+  static constexpr std::size_t most_compared = 64;
 };
 
 struct EndLine {
@@ -231,7 +235,7 @@ struct Relative {
   /// True if the line is within the noise of a clock that needs no correction. Near its ends a line
   /// is twice as uncertain as in its middle.
   [[nodiscard]] bool is_noise(double spread) const {
-    const double error = std::max(1.0, EndLineThresholds::sigma_per_mad * spread) /
+    const double error = std::max(1.0, EndLineThresholds::sigma_per_mad_of_delays * spread) /
                          std::sqrt(static_cast<double>(line.number));
     const auto within = [&](double value, double errors) {
       return std::abs(value) <= errors * error + spread;
@@ -258,6 +262,42 @@ struct Relative {
   double offset = 0;  ///< ticks at line.at
   double rate = 0;
 };
+
+Relative relative_of(const SimultaneousEnds& ends, std::size_t clock, std::size_t still) {
+  const auto bends_of = [&](std::size_t c) {
+    return ends.bends.empty() || clock == still ? Bends() : Bends(ends.bends[c]);
+  };
+  return {ends.lines[clock], ends.lines[still], bends_of(clock), bends_of(still)};
+}
+
+/// The clock by which most of those that vote stay as they are; of several the one whose offset is
+/// nearest to the median, which it is where each clock has a time of its own.
+std::uint32_t still_of(const SimultaneousEnds& ends, std::span<const char> votes) {
+  std::vector<std::uint32_t> voters, all;
+  for (std::uint32_t c = 0; c < ends.lines.size(); ++c) {
+    if (ends.lines[c].number == 0) continue;
+    all.push_back(c);
+    if (votes.empty() || votes[c] != 0) voters.push_back(c);
+  }
+  if (voters.empty()) voters = all;
+  if (voters.empty()) return 0;
+  std::ranges::stable_sort(voters, {}, [&](std::uint32_t c) { return ends.lines[c].offset; });
+  const std::size_t middle = (voters.size() - 1) / 2;
+  std::uint32_t best = voters[middle];
+  std::ptrdiff_t most = 0;
+  for (std::size_t k = 0; k < std::min(voters.size(), EndLineThresholds::most_compared); ++k) {
+    // middle, middle + 1, middle - 1, ...
+    const std::size_t at = k % 2 == 1 ? middle + (k + 1) / 2 : middle - k / 2;
+    if (at >= voters.size()) continue;
+    const auto stays = std::ranges::count_if(voters, [&](std::uint32_t c) {
+      return relative_of(ends, c, voters[at]).is_noise(static_cast<double>(ends.spread));
+    });
+    if (stays <= most) continue;
+    most = stays;
+    best = voters[at];
+  }
+  return best;
+}
 
 }  // namespace
 
@@ -323,37 +363,16 @@ std::vector<ClockLine> lines_of(const SimultaneousEnds& ends) {
 std::optional<std::vector<ClockMap>> maps_of(const SimultaneousEnds& ends,
                                              std::optional<std::uint32_t> reference,
                                              double most_rate, std::span<const char> votes) {
-  const auto lower = [](const SimultaneousEnds::Line& a, const SimultaneousEnds::Line& b) {
-    return a.offset < b.offset;
-  };
-  std::vector<SimultaneousEnds::Line> sorted, all;
-  for (std::size_t c = 0; c < ends.lines.size(); ++c) {
-    if (ends.lines[c].number == 0) continue;
-    all.push_back(ends.lines[c]);
-    if (votes.empty() || votes[c] != 0) sorted.push_back(ends.lines[c]);
-  }
-  const auto is_apart = [&](const SimultaneousEnds::Line& line) {
-    return line.component != all.front().component;
-  };
-  if (std::ranges::any_of(all, is_apart)) return std::nullopt;
-  if (sorted.empty()) sorted = all;
-  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);
-  std::nth_element(sorted.begin(), middle, sorted.end(), lower);
-  const auto found = std::ranges::find_if(ends.lines, [&](const SimultaneousEnds::Line& line) {
-    return line.number > 0 && !lower(line, *middle) && !lower(*middle, line);
-  });
-  const std::size_t still =
-      reference ? *reference : static_cast<std::size_t>(found - ends.lines.begin());
+  const std::uint32_t still = reference ? *reference : still_of(ends, votes);
   if (ends.lines[still].number == 0) return std::nullopt;
-  const auto bends_of = [&](std::size_t c) {
-    return ends.bends.empty() ? Bends() : Bends(ends.bends[c]);
+  const auto is_apart = [&](const SimultaneousEnds::Line& line) {
+    return line.number > 0 && line.component != ends.lines[still].component;
   };
+  if (std::ranges::any_of(ends.lines, is_apart)) return std::nullopt;
   std::vector<ClockMap> maps;
   for (std::size_t c = 0; c < ends.lines.size(); ++c) {
     const SimultaneousEnds::Line& line = ends.lines[c];
-    const bool is_still = c == still;
-    const Relative relative(line, ends.lines[still], is_still ? Bends() : bends_of(c),
-                            is_still ? Bends() : bends_of(still));
+    const Relative relative = relative_of(ends, c, still);
     if (line.number > 0 && relative.is_faster_than(most_rate)) return std::nullopt;
     if (line.number == 0 || relative.is_noise(static_cast<double>(ends.spread))) {
       maps.emplace_back();

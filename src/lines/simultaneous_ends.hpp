@@ -40,11 +40,11 @@ std::int64_t spread_of(const constraints::CallEnds& calls);
 std::vector<ClockLine> lines_of(const SimultaneousEnds& ends);
 
 /// Returns the maps by which all clocks show the time of `reference`; without one, that of the
-/// clock with the median offset of those that vote (`votes`: by clock; empty: all do). A clock that
-/// differs from it by no more than the noise stays as it is, and so does one without ends. Empty if
-/// some rate differs from the reference's by more than `most_rate` (below 1), if calls do not
-/// connect all clocks that have ends, if the reference has none, or if an offset is too large for a
-/// map (2^61 ticks).
+/// clock near the median offset by which most clocks stay, of those that vote (`votes`: by clock;
+/// empty: all do). A clock that differs from it by no more than the noise stays as it is, and so
+/// does one without ends. Empty if some rate differs from the reference's by more than `most_rate`
+/// (below 1), if calls do not connect all clocks that have ends, if the reference has none, or if
+/// an offset is too large for a map (2^61 ticks).
 std::optional<std::vector<ClockMap>> maps_of(const SimultaneousEnds& ends,
                                              std::optional<std::uint32_t> reference,
                                              double most_rate, std::span<const char> votes = {});
