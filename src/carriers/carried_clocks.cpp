@@ -175,7 +175,9 @@ class Carrying {
       if (inner.least() > inner.most()) {
         TRY(follow_carrier(c, inner, align_group));
       } else {
-        TRY_ASSIGN(const ClockMap centred, centre_if_it_moves(inner));
+        const bool is_one_sided = inner.lower.empty() || inner.upper.empty();
+        TRY_ASSIGN(const ClockMap centred,
+                   is_one_sided ? drift_of_one_sided(inner) : centre_if_it_moves(inner));
         if (!centred.is_identity()) {
           TRY_ASSIGN(result_.inner[c], trace::composed(level, centred));
         }

@@ -143,4 +143,70 @@ Result<ClockMap> centre_if_it_moves(Inner inner) {
   return centring.moves() ? centring.find() : ClockMap();
 }
 
+Result<ClockMap> drift_of_one_sided(const Inner& inner) {
+  struct Thresholds {
+    std::size_t windows = 16, least_windows = 4;
+    std::size_t least_edges = 4;  ///< of a window; centring_test.cpp
+    double most_rate = 500e-6;    ///< queues of work grow faster
+    double noise_to_drift = 16;   ///< least ratio of the drift to the noise of the limits
+  } constexpr k_thresholds;
+  // An upper limit is a lower one of the reversed direction.
+  const bool is_lower = inner.upper.empty();
+  std::vector<Limit> limits = is_lower ? inner.lower : inner.upper;
+  const std::size_t count =
+      std::min(k_thresholds.windows, limits.size() / k_thresholds.least_edges);
+  if (count < k_thresholds.least_windows || !(inner.lower.empty() || inner.upper.empty())) {
+    return ClockMap();
+  }
+  std::ranges::stable_sort(limits, {}, &Limit::time);
+  const auto is_closer = [&](const Limit& a, const Limit& b) {
+    return is_lower ? a.ticks < b.ticks : a.ticks > b.ticks;
+  };
+  std::vector<Limit> closest;
+  for (std::size_t w = 0; w < count; ++w) {
+    const std::size_t from = w * limits.size() / count, to = (w + 1) * limits.size() / count;
+    closest.push_back(*std::max_element(limits.begin() + static_cast<std::ptrdiff_t>(from),
+                                        limits.begin() + static_cast<std::ptrdiff_t>(to),
+                                        is_closer));
+  }
+  const auto median = [](std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::ranges::nth_element(values, middle);
+    return *middle;
+  };
+  const Limit origin = limits.front();
+  const auto time = [&](const Limit& one) { return static_cast<double>(one.time - origin.time); };
+  const auto ticks = [&](const Limit& one) {
+    return static_cast<double>(one.ticks - origin.ticks);
+  };
+  std::vector<double> slopes;  // Theil-Sen
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t k = i + 1; k < count; ++k) {
+      const double apart = time(closest[k]) - time(closest[i]);
+      if (apart > 0) slopes.push_back((ticks(closest[k]) - ticks(closest[i])) / apart);
+    }
+  }
+  if (slopes.empty()) return ClockMap();
+  const double rate = median(std::move(slopes));
+  std::vector<double> levels;
+  for (const Limit& one : closest) levels.push_back(ticks(one) - rate * time(one));
+  const double level = median(levels);
+  for (double& one : levels) one = std::abs(one - level);
+  const double noise = std::max(1.0, median(std::move(levels)));
+  const double drift = std::abs(rate) * time(limits.back());
+  if (std::abs(rate) > k_thresholds.most_rate || drift < k_thresholds.noise_to_drift * noise) {
+    return ClockMap();
+  }
+  double offset = is_lower ? -static_cast<double>(k_any) : static_cast<double>(k_any);
+  for (const Limit& one : limits) {
+    const double own = ticks(one) - rate * time(one);
+    offset = is_lower ? std::max(offset, own) : std::min(offset, own);
+  }
+  const auto knot_at = [&](const Limit& one) {
+    return ClockKnot{static_cast<std::uint64_t>(std::max<std::int64_t>(0, one.time)),
+                     origin.ticks + std::llround(offset + rate * time(one)) + (is_lower ? 1 : -1)};
+  };
+  return ClockMap::from_knots({knot_at(limits.front()), knot_at(limits.back())});
+}
+
 }  // namespace entrain::carriers

@@ -18,4 +18,10 @@ Result<ClockMap> centre(Inner inner);
 /// moves.
 Result<ClockMap> centre_if_it_moves(Inner inner);
 
+/// The drift of a clock whose edges with its carrier all go one way, as launches do: the line
+/// through the closest edges of windows, so that it meets all edges. The identity unless these are
+/// on a line that only a drift explains: work that waits longer and longer does not do so as
+/// evenly. Errors: those of ClockMap::from_knots().
+Result<ClockMap> drift_of_one_sided(const Inner& inner);
+
 }  // namespace entrain::carriers

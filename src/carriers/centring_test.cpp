@@ -81,5 +81,40 @@ TEST(Centring, ends_with_increasing_maps_or_none_whatever_edges_demand) {
   }
 }
 
+/// Launches alone show a drift if it is even. A queue that grows is no drift.
+TEST(Centring, launches_show_an_even_drift) {
+  for (const double rate : {-300e-6, -20e-6, 40e-6, 400e-6}) {
+    RandomStream random(7, 1);
+    Inner inner;
+    for (int n = 0; n < 400; ++n) {
+      const std::int64_t launch = k_begin + std::int64_t{n} * 1'000'000;
+      const auto kernel = launch + 50 + static_cast<std::int64_t>(random.below(2'000));
+      const std::int64_t own =
+          kernel - 9'000'000 + std::llround(rate * static_cast<double>(kernel));
+      inner.add({.host = launch, .own = own + 20'000'000, .is_upper = false});
+    }
+    const auto map = drift_of_one_sided(inner);
+    ASSERT_TRUE(map);
+    for (const Tie& tie : inner.ties) {
+      const std::int64_t late = (*map)(static_cast<std::uint64_t>(tie.own)) - tie.host;
+      EXPECT_GE(late, 0) << rate;
+      EXPECT_LE(late, 4'000) << rate;
+    }
+  }
+  Inner queue, still;
+  RandomStream random(8, 1);
+  for (int n = 0; n < 400; ++n) {
+    const std::int64_t launch = k_begin + std::int64_t{n} * 1'000'000;
+    const auto waits = static_cast<std::int64_t>(random.below(2'000));
+    queue.add({.host = launch, .own = launch + n * 9'000 + waits, .is_upper = false});
+    still.add({.host = launch, .own = launch + waits, .is_upper = false});
+  }
+  for (const Inner& inner : {queue, still}) {
+    const auto map = drift_of_one_sided(inner);
+    ASSERT_TRUE(map);
+    EXPECT_TRUE(map->is_identity());
+  }
+}
+
 }  // namespace
 }  // namespace entrain::carriers

@@ -36,7 +36,7 @@ class Training:
         self.within = 50 * US  # error of a wrong clock that collectives cannot show
         self.verdicts = ("clean",)
         self.events = collections.defaultdict(list)  # rank: (clock, begin, end, event)
-        self.marks = draw.random() < 0.7
+        self.marks, self.waits = draw.random() < 0.7, draw.random() < 0.7
         at = [BEGIN + draw.randrange(SECOND) for _ in range(self.count)]
         self.first = min(at)
         buckets = [(draw.choice(("allreduce", "allreduce", "reduce_scatter", "allgather")),
@@ -59,7 +59,11 @@ class Training:
                 for rank in range(self.count):
                     done = end + int(draw.expovariate(1 / (2 * US)))
                     self.call(rank, number, name, size, launched[rank], at[rank], begins[rank], done)
-                    at[rank] = max(at[rank], done + draw.randrange(5 * US, 40 * US))
+                    waits, at[rank] = at[rank], max(at[rank], done + draw.randrange(5 * US, 40 * US))
+                    if self.waits:
+                        self.events[rank].append(("host", waits, at[rank], {
+                            "ph": "X", "cat": "cuda_runtime", "name": "cudaStreamSynchronize",
+                            "pid": 1000 + rank, "tid": 1, "args": {"stream": 20, "correlation": 10**6 + number}}))
             for rank in range(self.count):
                 if self.marks:
                     self.events[rank].insert(places[rank], ("host", start[rank], at[rank], {
@@ -241,7 +245,7 @@ def outcome(entrain, folder, kind, size, seed):
                 low, high = run.judged.get(clock, (0, 0))
                 if clock in run.judged and abs(error - common) > run.within + run.unit and not low <= t <= high:
                     wrong[clock] = max(wrong.get(clock, 0), abs(error - common) / MS)
-                if clock not in run.judged and abs(by) > max(2, run.unit):
+                if clock not in run.judged and abs(by) > max(3 * US, run.unit):  # as ends are apart
                     moved[clock] = max(moved.get(clock, 0), abs(by) / MS)
     result["unproven"] = verdict == "unproven"
     result["wrong_clean"] = verdict == "clean" and bool(wrong)
