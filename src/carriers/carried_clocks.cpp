@@ -173,7 +173,12 @@ class Carrying {
       const ClockMap level = result_.inner[c];
       result_.inner[c] = level.shifted(inner.shift());
       if (inner.least() > inner.most()) {
-        TRY(follow_carrier(c, inner, align_group));
+        const ClockMap shifted = result_.inner[c];
+        const Result<void> followed = follow_carrier(c, inner, align_group);
+        if (!followed) {  // edges that contradict each other may ask for times beyond all limits
+          if (followed.error().kind != ErrorKind::input) return tl::unexpected(followed.error());
+          result_.inner[c] = shifted;
+        }
       } else {
         const bool is_one_sided = inner.lower.empty() || inner.upper.empty();
         TRY_ASSIGN(const ClockMap centred,
@@ -314,6 +319,16 @@ Result<CarriedClocks> carried_clocks(const Clocks& clocks, const Edges& edges,
                                      std::span<const std::uint32_t> carrier_of,
                                      const explain::AlignGroup& align_group) {
   return Carrying(clocks, edges, carrier_of).run(align_group);
+}
+
+std::vector<std::uint32_t> outer_edges(const CarriedClocks& carried, const Edges& edges) {
+  std::vector<std::uint32_t> outer;
+  for (std::uint32_t e = 0; e < edges.cause_clock.size(); ++e) {
+    if (carried.carrier[edges.cause_clock[e]] != carried.carrier[edges.effect_clock[e]]) {
+      outer.push_back(e);
+    }
+  }
+  return outer;
 }
 
 Result<std::vector<ClockMap>> maps_of_all(const CarriedClocks& carried,

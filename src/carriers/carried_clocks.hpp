@@ -55,6 +55,9 @@ Result<CarriedClocks> carried_clocks(const Clocks& clocks, const Edges& edges,
                                      std::span<const std::uint32_t> carrier_of,
                                      const explain::AlignGroup& align_group);
 
+/// Positions in `edges` of the edges of CarriedClocks::list.
+std::vector<std::uint32_t> outer_edges(const CarriedClocks& carried, const Edges& edges);
+
 /// Maps of all clocks, of the maps of their carriers. Errors: those of ClockMap::from_knots().
 Result<std::vector<ClockMap>> maps_of_all(const CarriedClocks& carried,
                                           std::span<const ClockMap> maps);

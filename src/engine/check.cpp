@@ -47,11 +47,26 @@ Result<std::optional<engine::ExplainedClocks>> engine::explain_check(
     if (clocks.error().kind != ErrorKind::interrupted) return std::nullopt;
     return tl::unexpected(std::move(clocks.error()));
   }
+  explain::Told told = clocks->told;
+  if (setting.told != nullptr) {
+    told.wrong = std::max(told.wrong, setting.told->wrong);
+    told.is_too_fast |= setting.told->is_too_fast;
+  }
   if (!clocks->wrong_pairs.empty()) {
     CheckSetting without = setting;
-    without.told = &clocks->told;
+    without.told = &told;
     without.wrong_pairs = clocks->wrong_pairs;
     TRY_ASSIGN(report, check_times(without, loaded, maps));
+  }
+  if (!clocks->set_aside.empty()) {
+    const TimelineUse use{.purpose = Purpose::bounds, .set_aside = &clocks->set_aside};
+    TRY_ASSIGN(const Timeline rest,
+               find_timeline(setting.workers, source, options, use, run.progress));
+    CheckSetting without = setting_of(setting.workers, source, rest, options, run.progress);
+    without.survey = setting.survey;
+    without.groups = setting.groups;
+    without.told = &told;
+    TRY_ASSIGN(report, check_times(without, rest.loaded, maps));
   }
   return std::optional(*std::move(clocks));
 }
@@ -92,7 +107,7 @@ Result<CheckReport> engine::check(const Run& run, const Paths& paths, const Chec
                                      timeline.presync.maps, proven ? &*proven : nullptr, report));
   } else {
     clocks = ExplainedClocks{
-        diagnosis::unmoved_clocks(diagnosed_clocks(workers, timeline), groups), timeline.told, {}};
+        diagnosis::unmoved_clocks(diagnosed_clocks(workers, timeline), groups), timeline.told, {}, {}};
   }
   TRY(trace::check_unchanged(run.processes, timeline.loaded));
   take_clocks(*source, timeline.presync, report);

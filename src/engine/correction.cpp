@@ -188,7 +188,8 @@ BigVector<formats::MergeArrow> Correction::arrows() {
 }
 
 ExplainedClocks Correction::take_clocks() {
-  return {std::move(report_.clocks), std::move(t_.told), std::move(t_.wrong_pairs)};
+  return {std::move(report_.clocks), std::move(t_.told), std::move(t_.wrong_pairs),
+          std::move(t_.set_aside)};
 }
 
 ClockMaps Correction::take_maps() {

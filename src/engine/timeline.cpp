@@ -47,7 +47,11 @@ class Finder : TimelineExplainer {
     TRY(read({}));
     TRY(find_mu());
     t_.report.clock_domain = options_.clock_domain;
-    if (given_ && given_->are_kept) TRY(explain());
+    if (given_ && use_.set_aside != nullptr) {
+      TRY(set_aside(*use_.set_aside));
+    } else if (given_ && given_->are_kept) {
+      TRY(explain());
+    }
     const bool may_improve = corrects() || options_.presync == Presync::causal;
     if (may_improve || use_.purpose == Purpose::bounds) TRY(build_graph());
     if (may_improve) t_.violated = is_violated();
@@ -180,6 +184,11 @@ class Finder : TimelineExplainer {
     take_method(aligned);
     for (std::string& note : aligned.report.notes) t_.report.notes.push_back(std::move(note));
     t_.told = std::move(aligned.told);
+    if (!aligned.set_aside.empty()) {
+      const std::vector<std::uint32_t> outer = carriers::outer_edges(carried, given_->edges);
+      for (std::uint32_t& e : aligned.set_aside.edges) e = outer[e];
+      TRY(set_aside(std::move(aligned.set_aside)));
+    }
     std::vector<std::string> apart;
     for (const std::uint32_t c : carried.apart) apart.push_back(names[c]);
     std::vector<ClockExplanation> steps;

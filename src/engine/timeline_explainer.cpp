@@ -9,6 +9,7 @@
 #include "base/try.hpp"
 #include "carriers/carried_clocks.hpp"
 #include "causal/clock_domains.hpp"
+#include "explain/given_constraints.hpp"
 #include "explain/least_limit.hpp"
 #include "trace/properties.hpp"
 
@@ -156,7 +157,15 @@ std::uint32_t TimelineExplainer::reference_clock() const {
 /// Goes on with the given edges that are evidence.
 Result<void> TimelineExplainer::take_rest() {
   if (t_.told.weak + t_.told.wrong == 0) return {};
-  rest_ = explained_->rest();
+  return set_aside({explained_->explanation().edges, explained_->explanation().instances});
+}
+
+Result<void> TimelineExplainer::set_aside(IgnoredEdges which) {
+  t_.set_aside = std::move(which);
+  const auto same = [](std::uint32_t clock, std::uint64_t time) {
+    return EdgeList::End{clock, time};
+  };
+  rest_ = explain::regroup(given_->edges, {same, t_.set_aside.edges, t_.set_aside.instances});
   given_->edges = rest_.view();
   TRY(make_graph());
   return {};

@@ -36,6 +36,9 @@ class TimelineExplainer : protected TimelineReader {
   /// Limits on rates: given, assumed, or the least that are possible.
   [[nodiscard]] causal::AssumedRates assumed_rates() const;
 
+  /// Goes on without some given edges.
+  Result<void> set_aside(IgnoredEdges which);
+
   std::optional<explain::Explained> explained_;  ///< what explain() found, but for raised rates
   bool was_tried_ = false;       ///< explain() knows by now whether there is anything to explain
   std::int64_t raised_ppb_ = 0;  ///< least limit on rates that is possible; 0: that assumed is

@@ -184,6 +184,11 @@ Result<void> Verification::check_given(const formats::Source& written) {
   told.is_too_fast = told.is_too_fast || of_.timeline.told.is_too_fast;
   of_written.told = &told;
   TRY_ASSIGN(report_.after, check_times(of_written, written_->loaded, written_->measured.maps));
+  if (!of_.timeline.set_aside.empty() && is_contradicted(report_.after)) {
+    TRY(explain_check({.processes = of_.workers.processes(), .progress = of_.progress}, written,
+                      of_written, written_->loaded, true, written_->measured.maps, nullptr,
+                      report_.after));
+  }
   warn_of(written);
   if (of_.survey == nullptr) return {};
   const CheckSetting with = setting(of_.paired, survey_after());

@@ -97,13 +97,6 @@ Explained::Explained(const Clocks& run, const Edges& edges, std::uint64_t base,
   }
 }
 
-EdgeList Explained::rest() const {
-  return regroup(run_edges_, {[](std::uint32_t clock, std::uint64_t time) {
-                                return EdgeList::End{clock, time};
-                              },
-                              explanation_.edges, explanation_.instances});
-}
-
 void Explained::divide_clocks() {
   clocks_ = {.name = run_->name, .resolution_hz = run_->resolution_hz, .clocks = {}};
   for (std::uint32_t c = 0; c < run_->clocks.size(); ++c) {

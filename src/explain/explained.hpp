@@ -58,8 +58,6 @@ class Explained {
   /// The clock of the run that each of clocks() is a part of.
   [[nodiscard]] std::span<const std::uint32_t> clock_of_parts() const { return clock_of_; }
   [[nodiscard]] Edges edges() const { return list_.view(); }
-  /// The edges of the run without those that are set aside.
-  [[nodiscard]] EdgeList rest() const;
 
   /// The maps of the run's clocks from those of clocks(). `extents`: first and last stamps of the
   /// run's clocks. Without instances, steps move to the gap, of those that cycles leave open, where

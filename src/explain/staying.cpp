@@ -98,7 +98,7 @@ std::vector<char> voting_parts(std::size_t count, const Edges& edges,
     while (end < count && clock_of[end] == clock_of[first]) ++end;
     const auto most = std::max_element(ends.begin() + static_cast<std::ptrdiff_t>(first),
                                        ends.begin() + static_cast<std::ptrdiff_t>(end));
-    votes[static_cast<std::size_t>(most - ends.begin())] = 1;
+    votes[static_cast<std::size_t>(most - ends.begin())] = end - first == 1 ? 2 : 1;
   }
   return votes;
 }
@@ -112,7 +112,8 @@ Result<std::optional<KeptClocks>> keep_most_clocks(const Clocks& clocks, const E
   std::size_t staying = 0;
   if (stays.empty()) return std::nullopt;
   for (std::size_t c = 0; c < votes.size(); ++c) staying += votes[c] != 0 && stays[c] != 0 ? 1 : 0;
-  const auto all = static_cast<std::size_t>(std::count(votes.begin(), votes.end(), 1));
+  const auto all =
+      static_cast<std::size_t>(std::ranges::count_if(votes, [](char vote) { return vote != 0; }));
   if (2 * staying < std::max<std::size_t>(all, 1)) return std::nullopt;
   const auto kept = static_cast<std::size_t>(std::count(stays.begin(), stays.end(), 1));
   Clocks group{.name = clocks.name, .resolution_hz = clocks.resolution_hz, .clocks = {}};

@@ -25,8 +25,9 @@ struct KeptClocks {
 };
 
 /// Which clocks vote on the common time: each once, where some were set and their parts count as
-/// clocks, by its part with the most ends of edges and members of instances. `clock_of`: the clock
-/// that each one is a part of, increasing; empty: all are whole.
+/// clocks, by its part with the most ends of edges and members of instances. That is 1, 0 are the
+/// other parts, and clocks that were not set are 2: they decide where votes are equal. `clock_of`:
+/// the clock that each one is a part of, increasing; empty: all are whole, and 1.
 std::vector<char> voting_parts(std::size_t count, const Edges& edges,
                                std::span<const std::uint32_t> clock_of);
 

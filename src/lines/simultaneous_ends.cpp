@@ -270,8 +270,8 @@ Relative relative_of(const SimultaneousEnds& ends, std::size_t clock, std::size_
   return {ends.lines[clock], ends.lines[still], bends_of(clock), bends_of(still)};
 }
 
-/// The clock by which most of those that vote stay as they are; of several the one whose offset is
-/// nearest to the median, which it is where each clock has a time of its own.
+/// The clock by which most of those that vote stay as they are; of several the one with the most
+/// votes, then the one whose offset is nearest to the median.
 std::uint32_t still_of(const SimultaneousEnds& ends, std::span<const char> votes) {
   std::vector<std::uint32_t> voters, all;
   for (std::uint32_t c = 0; c < ends.lines.size(); ++c) {
@@ -284,7 +284,7 @@ std::uint32_t still_of(const SimultaneousEnds& ends, std::span<const char> votes
   std::ranges::stable_sort(voters, {}, [&](std::uint32_t c) { return ends.lines[c].offset; });
   const std::size_t middle = (voters.size() - 1) / 2;
   std::uint32_t best = voters[middle];
-  std::ptrdiff_t most = 0;
+  std::pair<std::ptrdiff_t, char> most{0, 0};
   for (std::size_t k = 0; k < std::min(voters.size(), EndLineThresholds::most_compared); ++k) {
     // middle, middle + 1, middle - 1, ...
     const std::size_t at = k % 2 == 1 ? middle + (k + 1) / 2 : middle - k / 2;
@@ -292,8 +292,9 @@ std::uint32_t still_of(const SimultaneousEnds& ends, std::span<const char> votes
     const auto stays = std::ranges::count_if(voters, [&](std::uint32_t c) {
       return relative_of(ends, c, voters[at]).is_noise(static_cast<double>(ends.spread));
     });
-    if (stays <= most) continue;
-    most = stays;
+    const std::pair value{stays, votes.empty() ? char{1} : votes[voters[at]]};
+    if (value <= most) continue;
+    most = value;
     best = voters[at];
   }
   return best;

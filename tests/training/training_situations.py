@@ -37,14 +37,13 @@ class Training:
         self.verdicts = ("clean",)
         self.events = collections.defaultdict(list)  # rank: (clock, begin, end, event)
         self.marks, self.waits = draw.random() < 0.7, draw.random() < 0.7
-        at = [BEGIN + draw.randrange(SECOND) for _ in range(self.count)]
-        self.first = min(at)
+        self.first = BEGIN + draw.randrange(SECOND)
         buckets = [(draw.choice(("allreduce", "allreduce", "reduce_scatter", "allgather")),
                     draw.choice((1024, 25_000_000, 4_000_000, 65536))) for _ in range(draw.randint(2, 6))]
         work = draw.choice((MS, 5 * MS, 20 * MS))
         self.gap = 4 * work
         number = 0
-        at = [max(at)] * self.count
+        at = [self.first] * self.count
         for step in range(steps):
             start, places = list(at), [len(self.events[rank]) for rank in range(self.count)]
             for name, size in buckets:
@@ -111,10 +110,9 @@ class Training:
             lines = []
             for clock, begin, end, event in events:
                 begin, end = self.reading(rank, clock, begin), self.reading(rank, clock, end)
-                end = max(begin, end)
-                dur = end // self.unit * self.unit - begin // self.unit * self.unit
-                lines.append(json.dumps(event)[:-1] +
-                             f', "ts": {self.text(begin)}, "dur": {dur // US}.{dur % US:03}}}')
+                length = end // self.unit * self.unit - begin // self.unit * self.unit
+                lines.append(f'{json.dumps(event)[:-1]}, "ts": {self.text(begin)}, "dur": '
+                             f'{"-" * (length < 0)}{self.text(abs(length))}}}')
             info = {"backend": "nccl", "rank": rank, "world_size": self.count}
             (folder / f"rank{rank}.json").write_text(
                 '{"schemaVersion": 1, "distributedInfo": ' + json.dumps(info) + ', "traceEvents": [\n' +

@@ -16,10 +16,12 @@ using Threshold = AlignmentThresholds;
 /// as those of collectives, and all is paired, or much.
 std::optional<Alignment> align_next(const Sequence& a, const Sequence& b, bool from_end) {
   std::optional<Alignment> best;
-  const std::size_t common = std::min(a.size(), b.size());
-  for (std::size_t k = 0; k < std::min(common, Threshold::most_near_change_point); ++k) {
+  constexpr std::size_t most = Threshold::most_near_change_point;
+  for (std::size_t start = 0; start < most * most; ++start) {
+    const std::size_t i = start / most, k = start % most;
+    if (i >= a.size() || k >= b.size()) continue;
     std::optional<Alignment> one =
-        candidate_from(a, b, from_end ? a.size() - 1 - k : k, from_end ? b.size() - 1 - k : k);
+        candidate_from(a, b, from_end ? a.size() - 1 - i : i, from_end ? b.size() - 1 - k : k);
     if (!one || !is_strong(*one) || !has_close_ends(*one)) continue;
     const bool is_whole = one->matched == a.size() && one->matched == b.size();
     const std::size_t least = is_whole         ? Threshold::least_matched

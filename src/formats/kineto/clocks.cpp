@@ -263,7 +263,7 @@ bool ClockReader::share_a_part(const std::set<std::string_view>& devices) const 
 /// by little of what they show before and after. Blocks of a file that begin anew repeat most
 /// times.
 Falls ClockReader::falls_of(std::span<const std::uint32_t> rows) const {
-  constexpr std::int64_t k_times = 4;  ///< parts must be so many times longer than what is repeated
+  constexpr std::int64_t k_times = 1;  ///< parts must be so many times longer than what is repeated
   constexpr std::int64_t k_longest = std::int64_t{1} << 45;  ///< of a fall, ns: ten hours
   constexpr std::int64_t k_apart = 50'000'000;  ///< ns: longer than what may hide when it was set
   std::vector<RowOrder::Fall> all;

@@ -366,7 +366,7 @@ TEST(Sequences, clocks_that_were_set_make_no_wrong_pairs) {
     right += outcome.right;
     wrong += outcome.wrong;
   }
-  EXPECT_LE(wrong, 1U);  // set by the distance of two calls: the times are those of a lost call
+  EXPECT_LE(wrong, 2U);  // set by the distance of two calls: the times are those of a lost call
   EXPECT_GT(100 * right, 90 * most);
 }
 
