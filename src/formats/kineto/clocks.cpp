@@ -476,17 +476,25 @@ std::vector<InnerEdge> ClockReader::edges_of(std::string_view name, const Device
   for (const Work* const work : device.work) {
     const KeptEvent* const by = launch_by(work->correlation, device.host);
     if (by == nullptr || (no_zeros && work->begin == 0)) continue;
-    edges.push_back(
-        {static_cast<std::uint64_t>(by->begin), static_cast<std::uint64_t>(work->begin), true});
+    if (!are_apart(*by, *work)) {
+      edges.push_back(
+          {static_cast<std::uint64_t>(by->begin), static_cast<std::uint64_t>(work->begin), true});
+    }
     launched.emplace_back(*by, work);
   }
   for (const auto& [by, work] : launched) {
-    if (!work->is_to_host || !copies.contains(work->correlation)) continue;
+    if (!work->is_to_host || !copies.contains(work->correlation) || are_apart(by, *work)) continue;
     edges.push_back(
         {static_cast<std::uint64_t>(by.end), static_cast<std::uint64_t>(work->end), false});
   }
   add_waits(name, device, std::move(launched), edges);
   return edges;
+}
+
+/// True if a clock that both share was set back between the begins of two events: of a call in
+/// flight it is not known which of its ends is before that.
+bool ClockReader::are_apart(const KeptEvent& host, const KeptEvent& device) const {
+  return host.part != device.part && ahead_[host.row].all.size() == ahead_[device.row].all.size();
 }
 
 /// Work that a call has surely waited for: of the stream, or of all, that was launched before a
@@ -499,16 +507,16 @@ std::optional<ClockReader::Awaited> ClockReader::awaited_by(const Wait& wait, st
   for (auto told = first; told != last && wait.correlation != 0; ++told) {
     const Sync& sync = told->second;
     if (sync.device != name) continue;
-    if (sync.recorded_by == 0) return Awaited{wait.begin, wait.end, sync.stream};
+    if (sync.recorded_by == 0) return Awaited{wait.begin, &wait, sync.stream};
     const KeptEvent* const record = launch_by(sync.recorded_by, process);
     if (record == nullptr) return std::nullopt;
-    return Awaited{record->begin, wait.end, sync.stream};
+    return Awaited{record->begin, &wait, sync.stream};
   }
   if (first != last && wait.correlation != 0) return std::nullopt;
   const bool is_all =
       wait.what == Wait::For::device || (wait.what == Wait::For::stream && device.streams == 1);
   if (!is_all || devices_.size() != 1) return std::nullopt;
-  return Awaited{wait.begin, wait.end, {}};
+  return Awaited{wait.begin, &wait, {}};
 }
 
 /// A call that waits ends after the work that it waits for.
@@ -521,21 +529,21 @@ void ClockReader::add_waits(std::string_view name, const Device& device, Launche
   std::ranges::sort(launched, {}, [](const auto& one) { return one.first.end; });
   std::ranges::stable_sort(all, {}, &Awaited::before);
   std::size_t next = 0;
-  std::map<std::string_view, std::int64_t> latest;  // end of work, by stream; "": of all
-  const auto note = [&](std::string_view stream, std::int64_t end) {
-    const auto at = latest.try_emplace(stream, end).first;
-    at->second = std::max(at->second, end);
+  std::map<std::string_view, const Work*> latest;  // by its end, of a stream; "": of all
+  const auto note = [&](std::string_view stream, const Work& work) {
+    const auto at = latest.try_emplace(stream, &work).first;
+    if (at->second->end < work.end) at->second = &work;
   };
   for (const Awaited& awaited : all) {
     for (; next < launched.size() && launched[next].first.end <= awaited.before; ++next) {
       const Work& work = *launched[next].second;
-      note(rows_[work.row].name.thread, work.end);
-      note("", work.end);
+      note(rows_[work.row].name.thread, work);
+      note("", work);
     }
     const auto end = latest.find(awaited.stream);
-    if (end == latest.end()) continue;
-    edges.push_back({static_cast<std::uint64_t>(awaited.until),
-                     static_cast<std::uint64_t>(end->second), false});
+    if (end == latest.end() || are_apart(*awaited.by, *end->second)) continue;
+    edges.push_back({static_cast<std::uint64_t>(awaited.by->end),
+                     static_cast<std::uint64_t>(end->second->end), false});
   }
 }
 

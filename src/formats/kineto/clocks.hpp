@@ -39,7 +39,7 @@ class Texts {
 struct KeptEvent {
   std::uint32_t row = 0;  ///< number of its row
   std::int64_t begin = 0, end = 0;
-  std::uint32_t part = 0;  ///< RowOrder::see()
+  std::uint32_t part = 0;  ///< falls before it: RowOrder::see(), then Falls::before()
 };
 
 /// True for the events whose arguments ClockReader reads: work, and calls that launch it or wait.
@@ -64,6 +64,7 @@ class ClockReader {
   void count_on(KeptEvent& event) const {
     if (event.begin == 0) return;
     const std::uint64_t ahead = ahead_[event.row].ahead(event.begin, event.part);
+    event.part = ahead_[event.row].before(event.begin, event.part);
     event.begin = static_cast<std::int64_t>(static_cast<std::uint64_t>(event.begin) + ahead);
     event.end = static_cast<std::int64_t>(static_cast<std::uint64_t>(event.end) + ahead);
   }
@@ -132,10 +133,12 @@ class ClockReader {
   };
   /// Work on a stream that was launched before a time and has ended at another one.
   struct Awaited {
-    std::int64_t before = 0, until = 0;  ///< ns, without the base
-    std::string_view stream;             ///< empty: all
+    std::int64_t before = 0;  ///< ns, without the base
+    const Wait* by = nullptr;
+    std::string_view stream;  ///< empty: all
   };
 
+  [[nodiscard]] bool are_apart(const KeptEvent& host, const KeptEvent& device) const;
   static std::optional<Wait::For> waits_for(std::string_view name);
   std::uint32_t number_of(const EventText& event);
   void add_sync(const EventText& event);

@@ -110,11 +110,16 @@ class RowOrder {
 struct Falls {
   std::vector<RowOrder::Fall> all{};
 
-  /// The correction of a time, to be added modulo 2^64. `part`: falls of its row before it; a row
-  /// may have none.
+  /// The number of falls before a time. `part`: falls of its row before it; a row may have none.
+  [[nodiscard]] std::uint32_t before(std::int64_t time, std::uint32_t part) const {
+    std::uint32_t f = 0;
+    while (f < all.size() && (f < part || time > all[f].until)) ++f;
+    return f;
+  }
+  /// The correction of a time, to be added modulo 2^64.
   [[nodiscard]] std::uint64_t ahead(std::int64_t time, std::uint32_t part) const {
     std::uint64_t sum = 0;
-    for (std::uint32_t f = 0; f < all.size() && (f < part || time > all[f].until); ++f) {
+    for (std::uint32_t f = before(time, part); f-- > 0;) {
       sum += static_cast<std::uint64_t>(all[f].ahead);
     }
     return sum;
