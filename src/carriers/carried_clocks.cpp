@@ -331,11 +331,69 @@ std::vector<std::uint32_t> outer_edges(const CarriedClocks& carried, const Edges
   return outer;
 }
 
+void leave_maps_to_carried(CarriedClocks& carried, const Edges& edges,
+                           std::span<const ClockMap> maps) {
+  struct Carrier {
+    std::uint32_t first = k_none;  ///< the clock that carries
+    bool may_stay = true;
+    std::int64_t most = 0;           ///< largest move
+    std::vector<std::int64_t> late;  ///< of launched work, ticks
+  };
+  std::vector<Carrier> carriers(maps.size());
+  for (std::uint32_t c = 0; c < carried.carrier.size(); ++c) {
+    Carrier& own = carriers[carried.carrier[c]];
+    if (own.first == k_none) {
+      own.first = c;
+    } else {
+      own.may_stay &= std::ranges::binary_search(carried.apart, c);
+    }
+  }
+  // Edges of the carrier itself with others say whether it is wrong.
+  const auto bear_witness = [&](std::uint32_t clock) {
+    Carrier& own = carriers[carried.carrier[clock]];
+    own.may_stay &= own.first != clock;
+  };
+  for (const InstanceMember& member : edges.members) bear_witness(member.clock);
+  for (std::size_t e = 0; e < edges.cause_clock.size(); ++e) {
+    const std::uint32_t cause = edges.cause_clock[e], effect = edges.effect_clock[e];
+    const std::uint32_t carrier = carried.carrier[cause];
+    Carrier& own = carriers[carrier];
+    const bool is_launch = cause == own.first;
+    if (carrier != carried.carrier[effect]) {
+      for (const std::uint32_t end : {cause, effect}) bear_witness(end);
+      continue;
+    }
+    if (cause == effect || !own.may_stay || (!is_launch && effect != own.first)) continue;
+    const std::uint32_t work = is_launch ? effect : cause;
+    const std::uint64_t stamp = is_launch ? edges.effect_time[e] : edges.cause_time[e];
+    const auto host =
+        static_cast<std::int64_t>(is_launch ? edges.cause_time[e] : edges.effect_time[e]);
+    const std::int64_t by_host = carried.inner[work](stamp);
+    const std::int64_t moved =
+        maps[carrier](static_cast<std::uint64_t>(std::max<std::int64_t>(0, by_host)));
+    own.may_stay = is_launch ? host <= moved : moved <= host;
+    own.most = std::max(own.most, std::abs(moved - by_host));
+    if (is_launch) own.late.push_back(by_host - host);
+  }
+  carried.still.clear();
+  for (Carrier& own : carriers) {
+    if (!own.may_stay || own.late.empty()) continue;
+    const auto middle = own.late.begin() + static_cast<std::ptrdiff_t>(own.late.size() / 2);
+    std::ranges::nth_element(own.late, middle);
+    if (own.most <= *middle) carried.still.push_back(own.first);
+  }
+  std::ranges::sort(carried.still);
+}
+
 Result<std::vector<ClockMap>> maps_of_all(const CarriedClocks& carried,
                                           std::span<const ClockMap> maps) {
   std::vector<ClockMap> all;
   for (std::size_t c = 0; c < carried.carrier.size(); ++c) {
     const ClockMap& outer = maps[carried.carrier[c]];
+    if (std::ranges::binary_search(carried.still, c)) {
+      all.emplace_back();
+      continue;
+    }
     if (carried.inner[c].is_identity()) {
       all.push_back(outer);
       continue;

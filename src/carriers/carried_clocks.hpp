@@ -33,6 +33,7 @@ struct CarriedClocks {
   /// another one; of a carrier, unless leave_steps_to_carried() finds that it was not set.
   std::vector<ClockMap> inner;
   std::vector<std::uint32_t> apart;  ///< clocks whose map is no identity, increasing
+  std::vector<std::uint32_t> still;  ///< carriers that keep their times, positions of all clocks
   std::vector<CarriedStep> steps;    ///< in the order of their clocks
 };
 
@@ -57,6 +58,13 @@ Result<CarriedClocks> carried_clocks(const Clocks& clocks, const Edges& edges,
 
 /// Positions in `edges` of the edges of CarriedClocks::list.
 std::vector<std::uint32_t> outer_edges(const CarriedClocks& carried, const Edges& edges);
+
+/// Finds the carriers that keep their times, as what they carry may alone be wrong: one wrong clock
+/// is likelier than two. All that such a carrier carries is apart. It has no edges with others.
+/// With `maps`, those of the carriers, the edges inside hold if it keeps its time, and it would
+/// move by no more than its work waits (median). Sets CarriedClocks::still.
+void leave_maps_to_carried(CarriedClocks& carried, const Edges& edges,
+                           std::span<const ClockMap> maps);
 
 /// Maps of all clocks, of the maps of their carriers. Errors: those of ClockMap::from_knots().
 Result<std::vector<ClockMap>> maps_of_all(const CarriedClocks& carried,

@@ -52,18 +52,21 @@ class StepsOfWork {
   }
 
   /// Keeps the steps of the work: the shortest of some times from launch to work on either side
-  /// differ by the step rather than by nothing.
+  /// differ by the step, and by more than such times do where no step is.
   const std::vector<ClockExplanation*>& find() {
     std::vector<ClockExplanation*> found;
+    const std::int64_t noise = change_without_steps();
     for (std::size_t s = 0; s < steps_.size(); ++s) {
-      constexpr std::ptrdiff_t k_near = 8;  // works of each side: one of so many did not wait
       auto before = between(s), after = between(s + 1);
       if (before.empty() || after.empty()) continue;
       before = before.last(std::min<std::size_t>(k_near, before.size()));
       after = after.first(std::min<std::size_t>(k_near, after.size()));
       const std::int64_t change = std::ranges::min(after, {}, &LaunchedWork::late).late -
                                   std::ranges::min(before, {}, &LaunchedWork::late).late;
-      if (std::abs(change - *steps_[s]->size_ticks) < std::abs(change)) found.push_back(steps_[s]);
+      const std::int64_t size = *steps_[s]->size_ticks;
+      if (std::abs(change) > noise && k_close * std::abs(change - size) < std::abs(size)) {
+        found.push_back(steps_[s]);
+      }
     }
     return steps_ = std::move(found);
   }
@@ -99,6 +102,26 @@ class StepsOfWork {
   }
 
  private:
+  static constexpr std::size_t k_near = 8;    ///< works of each side: one of so many did not wait
+  static constexpr std::int64_t k_close = 4;  ///< the change is the step, up to 1 / this of it
+
+  /// Four times the median change from the shortest time of k_near works to that of the next ones:
+  /// queues of work are longer at times.
+  [[nodiscard]] std::int64_t change_without_steps() const {
+    std::vector<std::int64_t> shortest, changes;
+    for (std::size_t w = 0; w + k_near <= work_.size(); w += k_near) {
+      shortest.push_back(
+          std::ranges::min(std::span(work_).subspan(w, k_near), {}, &LaunchedWork::late).late);
+      if (shortest.size() > 1) {
+        changes.push_back(std::abs(shortest.back() - shortest[shortest.size() - 2]));
+      }
+    }
+    if (changes.empty()) return 0;
+    const auto at = changes.begin() + static_cast<std::ptrdiff_t>(changes.size() / 2);
+    std::ranges::nth_element(changes, at);
+    return 4 * *at;
+  }
+
   [[nodiscard]] std::int64_t time_of(std::size_t step) const {
     return static_cast<std::int64_t>(*steps_[step]->time_ticks);
   }

@@ -180,6 +180,7 @@ class Finder : TimelineExplainer {
     const std::vector<std::string> names = trace::clock_names(t_.loaded.trace.definitions);
     carriers::leave_steps_to_carried(carried, clocks, given_->edges, names, aligned.presync.maps,
                                      aligned.told.all);
+    carriers::leave_maps_to_carried(carried, given_->edges, aligned.presync.maps);
     TRY_ASSIGN(t_.presync.maps, carriers::maps_of_all(carried, aligned.presync.maps));
     take_method(aligned);
     for (std::string& note : aligned.report.notes) t_.report.notes.push_back(std::move(note));

@@ -7,6 +7,7 @@
 Sizes are numbers of steps. Runs `correct` on each run, and prints rows as services/situations.py does. Exit
 code 1 if any verdict is wrong or any right clock moved.
 """
+import bisect
 import collections
 import json
 import random
@@ -37,52 +38,76 @@ class Training:
         self.verdicts = ("clean",)
         self.events = collections.defaultdict(list)  # rank: (clock, begin, end, event)
         self.marks, self.waits = draw.random() < 0.7, draw.random() < 0.7
-        self.first = BEGIN + draw.randrange(SECOND)
+        self.runs_ahead = draw.random() < 0.4  # the host launches while the device still works
+        self.has_pairs = self.count % 2 == 0 and draw.random() < 0.5  # groups of two ranks, too
+        self.lost = draw.choice((0, 0, 0.003))  # share of calls that a profiler loses
         buckets = [(draw.choice(("allreduce", "allreduce", "reduce_scatter", "allgather")),
                     draw.choice((1024, 25_000_000, 4_000_000, 65536))) for _ in range(draw.randint(2, 6))]
-        work = draw.choice((MS, 5 * MS, 20 * MS))
-        self.gap = 4 * work
-        number = 0
-        at = [self.first] * self.count
+        self.work = draw.choice((MS, 5 * MS, 20 * MS))
+        self.gap = 4 * self.work
+        self.first = BEGIN + draw.randrange(SECOND)
+        self.host = [self.first] * self.count  # what each host does until then
+        self.device = [self.first] * self.count
+        self.numbers = collections.Counter()
+        everybody = tuple(range(self.count))
         for step in range(steps):
-            start, places = list(at), [len(self.events[rank]) for rank in range(self.count)]
+            start, places = list(self.host), [len(self.events[rank]) for rank in everybody]
             for name, size in buckets:
-                number += 1
-                launched = []
-                for rank in range(self.count):
-                    at[rank] += int(work * draw.lognormvariate(0, 0.3))
-                    launched.append(at[rank])
-                    at[rank] += draw.randrange(5 * US, 12 * US)
-                begins = [t + draw.randrange(4 * US, 30 * US) for t in launched]
-                end = max(begins) + 20 * US + size // 100
-                for rank in range(self.count):
-                    done = end + int(draw.expovariate(1 / (2 * US)))
-                    self.call(rank, number, name, size, launched[rank], at[rank], begins[rank], done)
-                    waits, at[rank] = at[rank], max(at[rank], done + draw.randrange(5 * US, 40 * US))
-                    if self.waits:
-                        self.events[rank].append(("host", waits, at[rank], {
-                            "ph": "X", "cat": "cuda_runtime", "name": "cudaStreamSynchronize",
-                            "pid": 1000 + rank, "tid": 1, "args": {"stream": 20, "correlation": 10**6 + number}}))
-            for rank in range(self.count):
+                if self.has_pairs:
+                    for rank in range(0, self.count, 2):
+                        self.collective((rank, rank + 1), "allreduce", 4096)
+                self.collective(everybody, name, size)
+            for rank in everybody:
                 if self.marks:
-                    self.events[rank].insert(places[rank], ("host", start[rank], at[rank], {
+                    self.events[rank].insert(places[rank], ("host", start[rank], self.host[rank], {
                         "ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step + 3}",
                         "pid": 1000 + rank, "tid": 1}))
-                at[rank] += draw.randrange(20 * US, 200 * US)
-        self.last = max(at)
+                self.host[rank] += draw.randrange(20 * US, 200 * US)
+        self.last = max(self.host)
 
-    def call(self, rank, number, name, size, launch, launched, begin, end):
+    def collective(self, ranks, name, size):
+        draw = self.draw
+        self.numbers[ranks] += 1
+        launched, begins = {}, {}
+        for rank in ranks:
+            work = int(self.work * draw.lognormvariate(0, 0.3))
+            if self.runs_ahead:  # by some work of the device at most
+                self.host[rank] = max(self.host[rank] + draw.randrange(20 * US, 60 * US),
+                                      self.device[rank] - 3 * self.work)
+                self.device[rank] += work
+            else:
+                self.host[rank] += work
+            launched[rank] = self.host[rank]
+            self.host[rank] += draw.randrange(5 * US, 12 * US)
+            begins[rank] = max(self.device[rank], launched[rank] + draw.randrange(4 * US, 30 * US))
+        end = max(begins.values()) + 20 * US + size // 100
+        for rank in ranks:
+            done = end + int(draw.expovariate(1 / (2 * US)))
+            self.device[rank] = done + draw.randrange(2 * US, 5 * US)
+            self.call(ranks, rank, name, size, launched[rank], self.host[rank], begins[rank], done)
+
+    def call(self, ranks, rank, name, size, launch, launched, begin, end):
+        number = len(self.events[rank]) + 1
         args = {"device": rank % 8, "stream": 20, "correlation": number, "Collective name": name,
-                "In msg nelems": size, "Out msg nelems": size, "dtype": "Float", "Group size": self.count,
-                "Process Group Name": "0", "Process Group Description": "default_pg",
-                "Process Group Ranks": str(list(range(self.count)))}
+                "In msg nelems": size, "Out msg nelems": size, "dtype": "Float", "Group size": len(ranks),
+                "Process Group Name": str(ranks[0] + (len(ranks) < self.count)),
+                "Process Group Description": "default_pg" if len(ranks) == self.count else "pair",
+                "Process Group Ranks": str(list(ranks))}
         if self.numbered:
-            args |= {"Seq": number, "Comms Id": "17"}
-        self.events[rank] += [
-            ("host", launch, launched, {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernelExC",
-                                        "pid": 1000 + rank, "tid": 1, "args": {"correlation": number}}),
-            ("device", begin, end, {"ph": "X", "cat": "kernel", "name": f"ncclDevKernel_{name}_f32_RING_LL",
-                                    "pid": rank % 8, "tid": 20, "args": args})]
+            args |= {"Seq": self.numbers[ranks], "Comms Id": str(17 + hash(ranks) % 1000)}
+        if self.draw.random() >= self.lost:
+            self.events[rank] += [
+                ("host", launch, launched, {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernelExC",
+                                            "pid": 1000 + rank, "tid": 1, "args": {"correlation": number}}),
+                ("device", begin, end, {"ph": "X", "cat": "kernel", "name": f"ncclDevKernel_{name}_f32_RING_LL",
+                                        "pid": rank % 8, "tid": 20, "args": args})]
+        if self.runs_ahead:
+            return
+        waits, self.host[rank] = launched, max(launched, end + self.draw.randrange(5 * US, 40 * US))
+        if self.waits:
+            self.events[rank].append(("host", waits, self.host[rank], {
+                "ph": "X", "cat": "cuda_runtime", "name": "cudaStreamSynchronize",
+                "pid": 1000 + rank, "tid": 1, "args": {"stream": 20, "correlation": 10**6 + number}}))
 
     def reading(self, rank, clock, t):
         t = self.hosts.get(rank, lambda t: t)(t)
@@ -151,6 +176,8 @@ def a_device_drifts(run):
     rate = run.draw.choice((-1, 1)) * run.draw.uniform(20, 200)
     by = int(10 ** run.draw.uniform(5.7, 8))  # kernels begin before their launch: the host is not wrong
     run.wrong(lambda t: t - by + int((t - run.first) * rate / 1e6), devices=True)
+    if run.runs_ahead:  # unless they wait for longer: then nothing tells which of the two is wrong
+        run.judged[str(next(iter(run.devices)))] = (0, run.last + SECOND)
 
 
 def a_step(run, at, by):
@@ -231,13 +258,19 @@ def outcome(entrain, folder, kind, size, seed):
     wrong, moved = {}, {}
     for kind_of in ("", " device"):  # any common time will do if no clock is right
         clocks = [clock for clock in rows if clock.endswith("device") == bool(kind_of)]
-        for own in zip(*(rows[clock] for clock in clocks)):
-            errors = sorted(error for clock, (_, error, _) in zip(clocks, own) if clock in rights or not rights)
-            common = errors[len(errors) // 2] if errors else 0
-            for clock, (t, error, by) in zip(clocks, own):
-                low, high = run.judged.get(clock, (0, 0))
-                if clock in run.judged and abs(error - common) > run.within + run.unit and not low <= t <= high:
-                    wrong[clock] = max(wrong.get(clock, 0), abs(error - common) / MS)
+        own = sorted((t, error, clock) for clock in clocks if clock in rights or not rights
+                     for t, error, _ in rows[clock])
+        size = 4 * run.count
+        common = [sorted(error for _, error, _ in own[max(0, k - size):k + size])
+                  for k in range(0, len(own), size)]
+        for clock in clocks:
+            low, high = run.judged.get(clock, (0, 0))
+            for t, error, by in rows[clock]:
+                if clock in run.judged and not low <= t <= high:
+                    near = common[min(bisect.bisect(own, (t,)) // size, len(common) - 1)] if own else [0]
+                    off = abs(error - near[len(near) // 2])
+                    if off > run.within + run.unit:
+                        wrong[clock] = max(wrong.get(clock, 0), off / MS)
                 if clock not in run.judged and abs(by) > max(3 * US, run.unit):  # as ends are apart
                     moved[clock] = max(moved.get(clock, 0), abs(by) / MS)
     result["unproven"] = verdict == "unproven"

@@ -261,9 +261,10 @@ bool ClockReader::share_a_part(const std::set<std::string_view>& devices) const 
 
 /// Where the clock of some rows was set back: those that fall at all do so equally often, each time
 /// by little of what they show before and after. Blocks of a file that begin anew repeat most
-/// times.
-Falls ClockReader::falls_of(std::span<const std::uint32_t> rows) const {
-  constexpr std::int64_t k_times = 1;  ///< parts must be so many times longer than what is repeated
+/// times: `repeats_little` refuses them.
+Falls ClockReader::falls_of(std::span<const std::uint32_t> rows, bool repeats_little) const {
+  const std::int64_t times =
+      repeats_little ? 1 : 0;  // parts are at least as long as what they repeat
   constexpr std::int64_t k_longest = std::int64_t{1} << 45;  ///< of a fall, ns: ten hours
   constexpr std::int64_t k_apart = 50'000'000;  ///< ns: longer than what may hide when it was set
   std::vector<RowOrder::Fall> all;
@@ -284,7 +285,7 @@ Falls ClockReader::falls_of(std::span<const std::uint32_t> rows) const {
   for (std::size_t f = 0; f < all.size(); ++f) {
     auto& [begin, next, until, ahead] = all[f];
     const Int128 from = begin, to = next;
-    const Int128 least = k_times * (from - to);
+    const Int128 least = times * (from - to);
     if (from - to > k_longest || until - from > k_longest || to - parts[f].first < least ||
         parts[f + 1].last - from < least) {
       return {};
@@ -366,17 +367,28 @@ void ClockReader::count_all_on() {
     rows[{row.is_of_device, row.is_of_device ? row.name.process : host}].push_back(r);
   }
   std::map<std::pair<bool, std::string_view>, Falls> of_clock;
-  for (const auto& [clock, own] : rows) of_clock[clock] = falls_of(own);
+  for (const auto& [clock, own] : rows) of_clock[clock] = falls_of(own, true);
   // A host and its devices that were set together count on by the same.
-  const auto host_of_clock = [&](const auto& clock) -> Falls& {
+  const auto host_name = [&](const auto& clock) {
     const auto device = devices_.find(clock.second);
     const std::string_view host =
         clock.first && device != devices_.end() ? device->second.host : clock.second;
-    return of_clock[{false, part_of(host) > 0 ? host : std::string_view()}];
+    return std::pair(false, part_of(host) > 0 ? host : std::string_view());
+  };
+  const auto host_of_clock = [&](const auto& clock) -> Falls& {
+    return of_clock[host_name(clock)];
+  };
+  const auto take_like = [&](const auto& clock, Falls& falls, const Falls& other) {
+    if (!falls.all.empty() || other.all.empty()) return;
+    Falls own = falls_of(rows[clock], false);
+    if (own.all.size() == other.all.size()) falls = std::move(own);
   };
   for (auto& [clock, falls] : of_clock) {
     Falls& host = host_of_clock(clock);
-    if (&host == &falls || host.all.empty()) continue;
+    if (&host == &falls) continue;
+    take_like(host_name(clock), host, falls);
+    take_like(clock, falls, host);
+    if (host.all.empty()) continue;
     if (falls.all.empty()) {
       falls = host;
       for (RowOrder::Fall& fall : falls.all) fall.until = fall.to + (fall.from - fall.to) / 2;

@@ -144,7 +144,7 @@ class ClockReader {
   void add_sync(const EventText& event);
   void add_call(const EventText& event, const KeptEvent& call);
   void gather_devices();
-  [[nodiscard]] Falls falls_of(std::span<const std::uint32_t> rows) const;
+  [[nodiscard]] Falls falls_of(std::span<const std::uint32_t> rows, bool repeats_little) const;
   static std::vector<NoTimes> far_of(std::vector<NoTimes> days);
   void screen();
   [[nodiscard]] bool is_far(const KeptEvent& event) const;
