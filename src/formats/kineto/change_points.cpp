@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <span>
 
 #include "formats/kineto/candidates.hpp"
 #include "formats/kineto/thresholds.hpp"
@@ -129,7 +130,7 @@ void pair_at_change_points(const Sequence& a, const Sequence& b, Alignment& alig
 /// Leaves the pairs next to a change point, or to an open end, if calls are lost between them and
 /// those before: they may fit by chance. `calls`: those with a partner, the nearest one last.
 /// `is_first`: no call of either sequence is before the first of these.
-void leave_loose_pairs(const std::vector<std::size_t>& calls, bool is_first, Alignment& alignment) {
+void leave_loose_pairs(std::vector<std::size_t> calls, bool is_first, Alignment& alignment) {
   const auto apart = [](std::size_t x, std::size_t y) { return x > y ? x - y : y - x; };
   const std::size_t few = Threshold::most_near_change_point;
   for (std::size_t k = calls.size() - std::min(calls.size(), few); k < calls.size(); ++k) {
@@ -146,23 +147,24 @@ void leave_loose_pairs(const std::vector<std::size_t>& calls, bool is_first, Ali
 void leave_all_loose_pairs(const Sequence& a, const Sequence& b, Alignment& alignment) {
   const std::vector<std::size_t> paired = paired_calls(alignment);
   if (paired.empty()) return;
+  constexpr std::size_t most = Threshold::most_near_change_point + 1;  // so many are looked at
+  const bool begins = paired.front() == 0 && alignment.partner[paired.front()] == 0;
+  const bool ends = paired.back() + 1 == a.size() &&
+                    std::size_t{alignment.partner[paired.back()]} + 1 == b.size();
   const auto leave_before = [&](std::size_t k) {
-    const bool is_first = paired.front() == 0 && alignment.partner[paired.front()] == 0;
-    const auto end = paired.begin() + static_cast<std::ptrdiff_t>(k);
-    leave_loose_pairs({paired.begin(), end}, is_first, alignment);
+    const auto near = std::span(paired).first(k).last(std::min(k, most));
+    leave_loose_pairs({near.begin(), near.end()}, begins, alignment);
   };
   const auto leave_from = [&](std::size_t k) {
-    const bool is_last = paired.back() + 1 == a.size() &&
-                         std::size_t{alignment.partner[paired.back()]} + 1 == b.size();
-    const auto end = paired.rend() - static_cast<std::ptrdiff_t>(k);
-    leave_loose_pairs({paired.rbegin(), end}, is_last, alignment);
+    const auto near = std::span(paired).subspan(k, std::min(paired.size() - k, most));
+    leave_loose_pairs({near.rbegin(), near.rend()}, ends, alignment);
   };
-  const std::vector<OpenEnd> ends = open_ends_of(a, b, alignment);
+  const std::vector<OpenEnd> open = open_ends_of(a, b, alignment);
   for (const std::size_t change : changes_in(paired, a, b, alignment)) {
     leave_before(change);
     leave_from(change);
   }
-  for (const OpenEnd& end : ends) {
+  for (const OpenEnd& end : open) {
     if (end.common() < Threshold::least_open) continue;
     end.is_head ? leave_from(0) : leave_before(paired.size());
   }
