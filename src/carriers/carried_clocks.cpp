@@ -344,8 +344,9 @@ void leave_maps_to_carried(CarriedClocks& carried, const Edges& edges,
     Carrier& own = carriers[carried.carrier[c]];
     if (own.first == k_none) {
       own.first = c;
-    } else {
-      own.may_stay &= std::ranges::binary_search(carried.apart, c);
+    } else {  // of what carries others only a map that leaves it its own time is no identity
+      own.may_stay &=
+          std::ranges::binary_search(carried.apart, c) || !carried.inner[own.first].is_identity();
     }
   }
   // Edges of the carrier itself with others say whether it is wrong.
@@ -368,12 +369,15 @@ void leave_maps_to_carried(CarriedClocks& carried, const Edges& edges,
     const std::uint64_t stamp = is_launch ? edges.effect_time[e] : edges.cause_time[e];
     const auto host =
         static_cast<std::int64_t>(is_launch ? edges.cause_time[e] : edges.effect_time[e]);
-    const std::int64_t by_host = carried.inner[work](stamp);
-    const std::int64_t moved =
-        maps[carrier](static_cast<std::uint64_t>(std::max<std::int64_t>(0, by_host)));
+    const auto total = [&](std::uint32_t clock, std::int64_t time) {
+      const std::int64_t by_carrier = carried.inner[clock](static_cast<std::uint64_t>(time));
+      return maps[carrier](static_cast<std::uint64_t>(std::max<std::int64_t>(0, by_carrier)));
+    };
+    const std::int64_t moved = total(work, static_cast<std::int64_t>(stamp));
+    const std::int64_t with_host = total(own.first, host);
     own.may_stay = is_launch ? host <= moved : moved <= host;
-    own.most = std::max(own.most, std::abs(moved - by_host));
-    if (is_launch) own.late.push_back(by_host - host);
+    own.most = std::max(own.most, std::abs(with_host - host));
+    if (is_launch) own.late.push_back(moved - with_host);
   }
   carried.still.clear();
   for (Carrier& own : carriers) {

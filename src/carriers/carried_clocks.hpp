@@ -60,9 +60,10 @@ Result<CarriedClocks> carried_clocks(const Clocks& clocks, const Edges& edges,
 std::vector<std::uint32_t> outer_edges(const CarriedClocks& carried, const Edges& edges);
 
 /// Finds the carriers that keep their times, as what they carry may alone be wrong: one wrong clock
-/// is likelier than two. All that such a carrier carries is apart. It has no edges with others.
-/// With `maps`, those of the carriers, the edges inside hold if it keeps its time, and it would
-/// move by no more than its work waits (median). Sets CarriedClocks::still.
+/// is likelier than two. All that such a carrier carries is apart, or was set alone
+/// (leave_steps_to_carried()). It has no edges with others. With `maps`, those of the carriers, the
+/// edges inside hold if it keeps its time, and it would move by no more than its work waits
+/// (median). Carriers come before what they carry. Sets CarriedClocks::still.
 void leave_maps_to_carried(CarriedClocks& carried, const Edges& edges,
                            std::span<const ClockMap> maps);
 
