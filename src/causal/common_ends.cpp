@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/try.hpp"
 #include "causal/clock_domains.hpp"
+#include "trace/composed_map.hpp"
 
 namespace entrain::causal {
 
@@ -20,6 +23,9 @@ constexpr double k_us_per_s = 1e6;
 
 /// By how many spreads of ends bends may leave edges violated, which amortization removes.
 constexpr std::int64_t k_tolerated_spreads = 32;
+
+/// Times at which maps are compared.
+constexpr std::uint64_t k_times = 64;
 
 }  // namespace
 
@@ -74,6 +80,54 @@ void CommonEnds::choose_less_violated() {
   while (violated(presync_.maps, by)) {
     if (!violated(*set_aside_, by)) return take(*std::move(set_aside_));
     by *= 2;
+  }
+}
+
+void CommonEnds::let_most_stay() {
+  if (!ends_ || !context_.reference.consensus || context_.reference.location != k_none) return;
+  const std::vector<trace::LocationSkeleton>& locations = context_.trace().locations;
+  const std::vector<ClockMap>& maps = presync_.maps;
+  std::vector<std::size_t> clocks;
+  std::uint64_t first = std::numeric_limits<std::uint64_t>::max(), last = 0;
+  for (std::size_t l = 0; l < maps.size(); ++l) {
+    if (locations[l].event_count == 0) continue;
+    if (maps[l].is_identity()) return;
+    clocks.push_back(l);
+    first = std::min(first, locations[l].first);
+    last = std::max(last, locations[l].last);
+  }
+  const auto time = [&](std::size_t l, std::uint64_t k) {
+    return maps[l](first + (last - first) / k_times * k);
+  };
+  std::ranges::stable_sort(clocks, {}, [&](std::size_t l) { return time(l, k_times / 2); });
+  const std::int64_t most = k_tolerated_spreads * std::max<std::int64_t>(ends_->spread, 1);
+  const auto agree = [&](std::size_t l, std::size_t r) {
+    for (std::uint64_t k = 0; k <= k_times; ++k) {
+      if (std::abs(time(l, k) - time(r, k)) > most) return false;
+    }
+    return true;
+  };
+  std::vector<std::size_t> staying;
+  for (std::size_t k = 0; k < clocks.size(); ++k) {  // those near to a clock come after it
+    std::vector<std::size_t> own;
+    const std::int64_t limit = time(clocks[k], k_times / 2) + most;
+    for (std::size_t n = k; n < clocks.size() && time(clocks[n], k_times / 2) <= limit; ++n) {
+      if (agree(clocks[n], clocks[k])) own.push_back(clocks[n]);
+    }
+    if (own.size() > staying.size()) staying = std::move(own);
+  }
+  if (staying.size() < 2) return;
+  const ClockMap reference = maps[staying[staying.size() / 2]];
+  std::vector<ClockMap> referred;
+  for (const ClockMap& map : maps) referred.push_back(trace::seen_from(reference, map));
+  std::vector<ClockMap> kept = referred;
+  for (const std::size_t l : staying) kept[l] = ClockMap();
+  std::int64_t by = 0;  // what the fit leaves, which is removed later
+  while (any_violation(context_, maps, by)) by = std::max(2 * by, ends_->spread + 1);
+  for (std::vector<ClockMap>* const found : {&kept, &referred}) {
+    if (any_violation(context_, *found, by)) continue;
+    presync_.maps = std::move(*found);
+    return;
   }
 }
 

@@ -37,6 +37,11 @@ class CommonEnds {
   /// Sets maps with bends that leave violations, if those that are set leave larger ones.
   void choose_less_violated();
 
+  /// Lets the clocks that agree stay, if the maps that are set give them the time of none: a fit
+  /// does not know which are right. Others show their time. The largest set counts whose maps
+  /// differ by no more than ends do; no edge may be violated by more than before.
+  void let_most_stay();
+
  private:
   void take(std::vector<ClockMap> maps);
 

@@ -384,6 +384,7 @@ class Finder : TimelineExplainer {
         TRY(bend());
       }
       ends.choose_less_violated();
+      if (may_set) ends.let_most_stay();
     }
     return {};
   }

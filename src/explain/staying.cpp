@@ -10,6 +10,7 @@
 #include "base/try.hpp"
 #include "difference/at_zero.hpp"
 #include "explain/given_constraints.hpp"
+#include "trace/composed_map.hpp"
 
 namespace entrain::explain {
 
@@ -62,28 +63,6 @@ std::vector<char> find_staying(std::size_t count, const Edges& edges, std::int64
   return found ? std::move(found->stays) : std::vector<char>();
 }
 
-/// The map by which a clock shows the time of a reference that is itself to be mapped.
-ClockMap seen_from(const ClockMap& reference, const ClockMap& map) {
-  if (reference.is_identity()) return map;
-  std::vector<std::uint64_t> stamps;
-  for (const ClockKnot& knot : map.knots()) stamps.push_back(knot.local);
-  for (const ClockKnot& knot : reference.knots()) {
-    const std::int64_t time = static_cast<std::int64_t>(knot.local) + knot.offset;
-    const std::int64_t offset = map(knot.local) - static_cast<std::int64_t>(knot.local);
-    if (time > offset) stamps.push_back(static_cast<std::uint64_t>(time - offset));
-  }
-  std::sort(stamps.begin(), stamps.end());
-  stamps.erase(std::unique(stamps.begin(), stamps.end()), stamps.end());
-  std::vector<ClockKnot> knots;
-  for (const std::uint64_t stamp : stamps) {
-    const std::int64_t time = map(stamp);
-    const auto there = static_cast<std::uint64_t>(std::max<std::int64_t>(time, 0));
-    const std::int64_t ahead = reference(there) - static_cast<std::int64_t>(there);
-    knots.push_back({stamp, time - ahead - static_cast<std::int64_t>(stamp)});
-  }
-  return ClockMap::from_knots(std::move(knots)).value_or(map);
-}
-
 }  // namespace
 
 std::vector<char> voting_parts(std::size_t count, const Edges& edges,
@@ -131,7 +110,7 @@ Result<std::optional<KeptClocks>> keep_most_clocks(const Clocks& clocks, const E
   TRY_ASSIGN(const std::vector<ClockMap> aligned, align_group(group, own.view()));
   KeptClocks result{.maps = std::vector<ClockMap>(clocks.clocks.size()), .kept = kept};
   for (std::size_t c = 0; c < clocks.clocks.size(); ++c) {
-    if (stays[c] == 0) result.maps[c] = seen_from(aligned[0], aligned[number[c]]);
+    if (stays[c] == 0) result.maps[c] = trace::seen_from(aligned[0], aligned[number[c]]);
   }
   return result;
 }

@@ -85,4 +85,25 @@ Result<ClockMap> composed(const ClockMap& inner, const ClockMap& outer) {
   return ClockMap::from_knots(std::move(knots));
 }
 
+ClockMap seen_from(const ClockMap& reference, const ClockMap& map) {
+  if (reference.is_identity()) return map;
+  std::vector<std::uint64_t> stamps;
+  for (const ClockKnot& knot : map.knots()) stamps.push_back(knot.local);
+  for (const ClockKnot& knot : reference.knots()) {
+    const std::int64_t time = static_cast<std::int64_t>(knot.local) + knot.offset;
+    const std::int64_t offset = map(knot.local) - static_cast<std::int64_t>(knot.local);
+    if (time > offset) stamps.push_back(static_cast<std::uint64_t>(time - offset));
+  }
+  std::sort(stamps.begin(), stamps.end());
+  stamps.erase(std::unique(stamps.begin(), stamps.end()), stamps.end());
+  std::vector<ClockKnot> knots;
+  for (const std::uint64_t stamp : stamps) {
+    const std::int64_t time = map(stamp);
+    const auto there = static_cast<std::uint64_t>(std::max<std::int64_t>(time, 0));
+    const std::int64_t ahead = reference(there) - static_cast<std::int64_t>(there);
+    knots.push_back({stamp, time - ahead - static_cast<std::int64_t>(stamp)});
+  }
+  return ClockMap::from_knots(std::move(knots)).value_or(map);
+}
+
 }  // namespace entrain::trace

@@ -15,4 +15,8 @@ namespace entrain::trace {
 /// become one, but never change order.
 Result<ClockMap> composed(const ClockMap& inner, const ClockMap& outer);
 
+/// The map by which a clock shows the time of a reference: `reference` and `map` are those of both
+/// to another time. The map itself, if an offset is out of range.
+ClockMap seen_from(const ClockMap& reference, const ClockMap& map);
+
 }  // namespace entrain::trace
