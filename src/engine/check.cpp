@@ -106,8 +106,10 @@ Result<CheckReport> engine::check(const Run& run, const Paths& paths, const Chec
     TRY_ASSIGN(clocks, explain_check(run, *source, setting, timeline.loaded, true,
                                      timeline.presync.maps, proven ? &*proven : nullptr, report));
   } else {
-    clocks = ExplainedClocks{
-        diagnosis::unmoved_clocks(diagnosed_clocks(workers, timeline), groups), timeline.told, {}, {}};
+    clocks = ExplainedClocks{diagnosis::unmoved_clocks(diagnosed_clocks(workers, timeline), groups),
+                             timeline.told,
+                             {},
+                             {}};
   }
   TRY(trace::check_unchanged(run.processes, timeline.loaded));
   take_clocks(*source, timeline.presync, report);

@@ -59,7 +59,7 @@ struct Timeline {
   TimelineReport report;
   explain::Told told;                         ///< explanation, if no clocks meet all edges
   std::vector<trace::WrongPair> wrong_pairs;  ///< pairs of records that are no edges; increasing
-  IgnoredEdges set_aside;                         ///< the same of given edges
+  IgnoredEdges set_aside;                     ///< the same of given edges
   Counters left_out;                          ///< see AlignReport::left_out
   double scan_s = 0, presync_s = 0, match_s = 0;  ///< seconds spent, each without the others
 };

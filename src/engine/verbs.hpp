@@ -77,7 +77,7 @@ struct ExplainedClocks {
   ClockTable table;
   explain::Told told;                         ///< see Timeline
   std::vector<trace::WrongPair> wrong_pairs;  ///< see Timeline
-  IgnoredEdges set_aside;                         ///< see Timeline
+  IgnoredEdges set_aside;                     ///< see Timeline
 };
 /// Finds the clocks of a trace, with bounds only if the options ask for them. `loaded`: the trace,
 /// if it was read already; null: it is read. `proven`: bounds that are known already; null: they

@@ -41,10 +41,10 @@ std::vector<ClockLine> lines_of(const SimultaneousEnds& ends);
 
 /// Returns the maps by which all clocks show the time of `reference`; without one, that of the
 /// clock near the median offset by which most clocks stay, of those that vote (`votes`: by clock;
-/// empty: all have 1; where as many stay, the clock with more). A clock that differs from it by no more than the noise stays as it is, and so
-/// does one without ends. Empty if some rate differs from the reference's by more than `most_rate`
-/// (below 1), if calls do not connect all clocks that have ends, if the reference has none, or if
-/// an offset is too large for a map (2^61 ticks).
+/// empty: all have 1; where as many stay, the clock with more). A clock that differs from it by no
+/// more than the noise stays as it is, and so does one without ends. Empty if some rate differs
+/// from the reference's by more than `most_rate` (below 1), if calls do not connect all clocks that
+/// have ends, if the reference has none, or if an offset is too large for a map (2^61 ticks).
 std::optional<std::vector<ClockMap>> maps_of(const SimultaneousEnds& ends,
                                              std::optional<std::uint32_t> reference,
                                              double most_rate, std::span<const char> votes = {});

@@ -224,7 +224,7 @@ std::string unproven_text(const CheckReport& report, Doubt doubt, std::uint64_t 
              close_text(report) + unrecorded_clause(report);
     case Doubt::clocks_apart:
       return fmt::format(
-                 "nothing ties the clocks of {}, all or part of whose calls could not be paired; {}",
+                 "nothing ties the clocks of {}, for all of the run or for a part of it; {}",
                  format_number_of(count_of(report.unmatched, "ranks_apart"), "rank", "ranks"),
                  none_violated(report)) +
              close_text(report) + share_clause(report);

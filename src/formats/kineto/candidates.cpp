@@ -2,6 +2,7 @@
 #include "formats/kineto/candidates.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "formats/kineto/thresholds.hpp"
@@ -45,12 +46,11 @@ class Walk {
       } else {
         lose_other();
       }
-      if (stops_ && lost_ > lost_at_match_ + Threshold::most_lost_before_change) {
-        lost_ = lost_at_match_;
-        break;
-      }
-      if (lost_ > Threshold::spare_losses + matched_ / 2 || is_hopeless()) return false;
+      if (is_hopeless()) return false;
+      if (!stops_ && lost_ > Threshold::spare_losses + matched_ / 2) return false;
+      if (stops_ && lost_ > lost_at_match_ + Threshold::most_lost_before_change) break;
     }
+    if (stops_) lost_ = lost_at_match_;
     alignment_.lost += lost_;
     alignment_.matched += matched_;
     return true;
@@ -259,7 +259,47 @@ class CandidateSearch {
   std::vector<std::size_t> strong_;  ///< positions of the strong ones in `candidates_`
 };
 
+std::int64_t jitter_ratio_for(const Alignment& best) {
+  constexpr auto& of_few = Threshold::jitter_ratio_of;
+  if (best.matched < of_few.size()) return of_few[best.matched];
+  return best.matched < Threshold::few_matched ? Threshold::jitter_ratio_of_few
+                                               : Threshold::jitter_ratio;
+}
+
+/// True if the rival loses far more calls than the best candidate. If the rival were true, the
+/// calls that each rank lost would coincide by the best one: half of the difference. Tests whether
+/// that exceeds what coincides by chance.
+bool loses_far_more(const Alignment& rival, const Alignment& best) {
+  if (rival.lost <= best.lost) return false;
+  const double coincident = static_cast<double>(rival.lost - best.lost) / 2;
+  const double of_each = static_cast<double>(rival.lost) / 2;
+  const double by_chance = of_each * of_each / static_cast<double>(rival.matched + rival.lost);
+  return coincident >=
+         Threshold::least_common_losses + 2 * by_chance + Threshold::sigmas * std::sqrt(by_chance);
+}
+
 }  // namespace
+
+bool is_same(const Alignment& x, const Alignment& y) {
+  std::size_t common = 0, equal = 0;
+  for (std::size_t i = 0; i < x.partner.size(); ++i) {
+    if (x.partner[i] == k_no_partner || y.partner[i] == k_no_partner) continue;
+    ++common;
+    equal += x.partner[i] == y.partner[i] ? 1 : 0;
+  }
+  return common > 0 && equal >= std::min(common, Threshold::least_matched);
+}
+
+bool is_chance(const Alignment& rival, const Alignment& best) {
+  if (loses_far_more(rival, best)) return true;
+  if (Threshold::far_more_matched * rival.matched <= best.matched) return true;
+  const std::int64_t usual = std::max(best.upper_jitter, Threshold::least_jitter_ns);
+  const bool jitters = rival.jitter > jitter_ratio_for(best) * usual;
+  const bool is_small = 2 * rival.matched <= best.matched;
+  const bool are_many =
+      best.matched >= Threshold::many_matched && 4 * best.matched >= 3 * rival.matched;
+  return jitters && (is_small || are_many);
+}
 
 std::int64_t median_of(std::vector<std::int64_t> values) {
   if (values.empty()) return 0;

@@ -15,6 +15,15 @@ namespace entrain::kineto {
 /// matched_per_lost for each lost one. Fewer suffice to make another alignment doubtful.
 bool is_strong(const Alignment& alignment);
 
+/// True if both pair some calls alike, and so imply the same offset. They differ in calls that end
+/// close to each other.
+bool is_same(const Alignment& x, const Alignment& y);
+
+/// True if a rival fits by chance: it loses far more calls, matches far fewer, or has far more
+/// jitter while the best candidate matches many. The uncertainty of ends is in every candidate; a
+/// wrong one adds the variation of the program's steps.
+bool is_chance(const Alignment& rival, const Alignment& best);
+
 /// Pairs, less lost calls.
 std::int64_t score(const Alignment& one);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <span>
 
 #include "formats/kineto/candidates.hpp"
@@ -13,27 +14,6 @@ namespace {
 
 using Threshold = AlignmentThresholds;
 
-/// The alignment of all that two ranks recorded on one side of a change point, if ends are as close
-/// as those of collectives, and all is paired, or much.
-std::optional<Alignment> align_next(const Sequence& a, const Sequence& b, bool from_end) {
-  std::optional<Alignment> best;
-  constexpr std::size_t most = Threshold::most_near_change_point;
-  for (std::size_t start = 0; start < most * most; ++start) {
-    const std::size_t i = start / most, k = start % most;
-    if (i >= a.size() || k >= b.size()) continue;
-    std::optional<Alignment> one =
-        candidate_from(a, b, from_end ? a.size() - 1 - i : i, from_end ? b.size() - 1 - k : k);
-    if (!one || !is_strong(*one) || !has_close_ends(*one)) continue;
-    const bool is_whole = one->matched == a.size() && one->matched == b.size();
-    const std::size_t least = is_whole         ? Threshold::least_matched
-                              : one->lost == 0 ? Threshold::least_paired
-                                               : Threshold::least_paired_of_any_step;
-    if (one->matched < least || (best && score(*one) <= score(*best))) continue;
-    best = std::move(one);
-  }
-  return best;
-}
-
 /// Calls of an alignment that have a partner, in order.
 std::vector<std::size_t> paired_calls(const Alignment& alignment) {
   std::vector<std::size_t> paired;
@@ -41,6 +21,50 @@ std::vector<std::size_t> paired_calls(const Alignment& alignment) {
     if (is_partner(alignment.partner[i])) paired.push_back(i);
   }
   return paired;
+}
+
+/// The alignment of what two ranks recorded on one side of a change point, if ends are as close as
+/// those of collectives, and all is paired, or much. It begins with one of the first calls. None if
+/// several fit, as in a loop: but where all is paired from there on, one after the other, nothing
+/// was lost.
+std::optional<Alignment> align_next(const Sequence& a, const Sequence& b, bool from_end) {
+  std::vector<Alignment> found;
+  constexpr std::size_t most = 2 * Threshold::most_near_change_point;
+  for (std::size_t start = 0; start < most * most; ++start) {
+    const std::size_t i = start / most, k = start % most;
+    if (i >= a.size() || k >= b.size()) continue;
+    std::optional<Alignment> one =
+        candidate_from(a, b, from_end ? a.size() - 1 - i : i, from_end ? b.size() - 1 - k : k);
+    if (!one || !is_strong(*one) || !has_close_ends(*one)) continue;
+    const bool is_whole = i == k && a.size() == b.size() && one->matched + i == a.size();
+    if (is_whole && one->matched >= Threshold::least_matched) return one;
+    const std::size_t least =
+        one->lost == 0 ? Threshold::least_paired : Threshold::least_paired_of_any_step;
+    if (one->matched >= least) found.push_back(*std::move(one));
+  }
+  std::ranges::stable_sort(found, std::greater(), score);
+  const auto is_only_one = [&](const Alignment& best) {
+    return std::ranges::all_of(
+        found, [&](const Alignment& one) { return is_same(one, best) || is_chance(one, best); });
+  };
+  const auto best = std::ranges::find_if(found, is_only_one);
+  if (best == found.end()) return std::nullopt;
+  // Calls on the other side of the change point have the other offset.
+  const std::vector<std::size_t> paired = paired_calls(*best);
+  const std::size_t first = from_end ? 0 : paired.front();
+  const std::size_t last = from_end ? paired.back() + 1 : a.size();
+  const std::size_t first_b = from_end ? 0 : best->partner[first];
+  const std::size_t last_b = from_end ? std::size_t{best->partner[last - 1]} + 1 : b.size();
+  Alignment beyond;
+  beyond.lost = best->lost;
+  for (std::size_t i = first; i < last; ++i) {
+    const std::uint32_t own = best->partner[i];
+    beyond.partner.push_back(is_partner(own) ? own - static_cast<std::uint32_t>(first_b) : own);
+  }
+  refine(a.part(first, last), b.part(first_b, last_b), beyond);
+  best->partner.assign(a.size(), k_no_partner);
+  add_pairs(beyond, first, first_b, *best);
+  return std::move(*best);
 }
 
 /// The calls between two pairs of different offsets, one with the next one.
@@ -79,9 +103,10 @@ class ChangePoint {
   }
   [[nodiscard]] std::int64_t offset(std::size_t i) const { return a_.end(i) - b_.end(other(i)); }
   [[nodiscard]] bool fits(std::size_t i) const {
-    const std::int64_t own = offset(i);
-    return alike(a_.at(i), b_.at(other(i))) &&
-           std::min(std::abs(own - old_), std::abs(own - later_)) <= Threshold::end_spread_ns;
+    const auto is_near = [&](std::int64_t known, std::size_t at) {
+      return std::abs(offset(i) - known) <= end_tolerance_at(a_.end(i) - a_.end(at));
+    };
+    return alike(a_.at(i), b_.at(other(i))) && (is_near(old_, from_) || is_near(later_, to_));
   }
 
   const Sequence& a_;
@@ -100,7 +125,8 @@ std::vector<std::size_t> changes_in(const std::vector<std::size_t>& paired, cons
   };
   std::vector<std::size_t> changes;
   for (std::size_t k = 1; k < paired.size(); ++k) {
-    if (std::abs(offset(k) - offset(k - 1)) > Threshold::end_spread_ns) changes.push_back(k);
+    const std::int64_t time = a.end(paired[k]) - a.end(paired[k - 1]);
+    if (std::abs(offset(k) - offset(k - 1)) > end_tolerance_at(time)) changes.push_back(k);
   }
   return changes;
 }
@@ -129,12 +155,14 @@ void pair_at_change_points(const Sequence& a, const Sequence& b, Alignment& alig
 
 /// Leaves the pairs next to a change point, or to an open end, if calls are lost between them and
 /// those before: they may fit by chance. `calls`: those with a partner, the nearest one last.
-/// `is_first`: no call of either sequence is before the first of these.
-void leave_loose_pairs(std::vector<std::size_t> calls, bool is_first, Alignment& alignment) {
+/// `is_first`: no call of either sequence is before the first of these. `partners`: those before
+/// any was left.
+void leave_loose_pairs(std::vector<std::size_t> calls, bool is_first,
+                       const std::vector<std::uint32_t>& partners, Alignment& alignment) {
   const auto apart = [](std::size_t x, std::size_t y) { return x > y ? x - y : y - x; };
   const std::size_t few = Threshold::most_near_change_point;
   for (std::size_t k = calls.size() - std::min(calls.size(), few); k < calls.size(); ++k) {
-    const auto partner = [&](std::size_t n) { return alignment.partner[calls[n]]; };
+    const auto partner = [&](std::size_t n) { return partners[calls[n]]; };
     const bool goes_on =
         k == 0 ? is_first
                : apart(calls[k - 1], calls[k]) == 1 && apart(partner(k - 1), partner(k)) == 1;
@@ -151,13 +179,14 @@ void leave_all_loose_pairs(const Sequence& a, const Sequence& b, Alignment& alig
   const bool begins = paired.front() == 0 && alignment.partner[paired.front()] == 0;
   const bool ends = paired.back() + 1 == a.size() &&
                     std::size_t{alignment.partner[paired.back()]} + 1 == b.size();
+  const std::vector<std::uint32_t> partners = alignment.partner;
   const auto leave_before = [&](std::size_t k) {
     const auto near = std::span(paired).first(k).last(std::min(k, most));
-    leave_loose_pairs({near.begin(), near.end()}, begins, alignment);
+    leave_loose_pairs({near.begin(), near.end()}, begins, partners, alignment);
   };
   const auto leave_from = [&](std::size_t k) {
     const auto near = std::span(paired).subspan(k, std::min(paired.size() - k, most));
-    leave_loose_pairs({near.rbegin(), near.rend()}, ends, alignment);
+    leave_loose_pairs({near.rbegin(), near.rend()}, ends, partners, alignment);
   };
   const std::vector<OpenEnd> open = open_ends_of(a, b, alignment);
   for (const std::size_t change : changes_in(paired, a, b, alignment)) {
@@ -165,7 +194,7 @@ void leave_all_loose_pairs(const Sequence& a, const Sequence& b, Alignment& alig
     leave_from(change);
   }
   for (const OpenEnd& end : open) {
-    if (end.common() < Threshold::least_open) continue;
+    if (end.common == 0) continue;
     end.is_head ? leave_from(0) : leave_before(paired.size());
   }
 }
@@ -173,25 +202,28 @@ void leave_all_loose_pairs(const Sequence& a, const Sequence& b, Alignment& alig
 /// Pairs calls at one open end, if that makes more pairs. The pairs next to it may have been made
 /// by chance: they are given up where the calls fit better without them.
 bool align_open_end(const Sequence& a, const Sequence& b, bool is_head, Alignment& alignment) {
-  OpenEnd best_end;
-  std::optional<Alignment> best;
-  std::int64_t most = 0;  // pairs gained, less calls lost
-  for (std::size_t k = 0; k <= Threshold::most_near_change_point; ++k) {
-    for (const OpenEnd& end : open_ends_of(a, b, alignment, k)) {
-      if (end.is_head != is_head || end.common() < Threshold::least_matched) continue;
-      std::optional<Alignment> next =
-          align_next(a.part(end.first_a, end.last_a), b.part(end.first_b, end.last_b), is_head);
-      const std::int64_t gain = next ? score(*next) - static_cast<std::int64_t>(k) : 0;
-      if (gain <= most) continue;
-      most = gain;
-      best = std::move(next);
-      best_end = end;
-    }
+  const std::size_t pairs = paired_calls(alignment).size();
+  if (pairs == 0) return false;
+  const std::size_t without = std::min(Threshold::most_near_change_point, (pairs - 1) / 2);
+  const std::vector<OpenEnd> ends = open_ends_of(a, b, alignment, without);
+  const OpenEnd& end = *std::ranges::find(ends, is_head, &OpenEnd::is_head);
+  if (end.common < without + Threshold::least_matched) return false;
+  const std::optional<Alignment> next =
+      align_next(a.part(end.first_a, end.last_a), b.part(end.first_b, end.last_b), is_head);
+  const std::vector<std::size_t> own = next ? paired_calls(*next) : std::vector<std::size_t>();
+  if (own.empty()) return false;
+  Alignment with = alignment;
+  const std::size_t place = is_head ? own.back() : own.front();  // of the pair next to the others
+  const std::size_t near = end.first_a + place, others = end.first_b + next->partner[place];
+  for (std::size_t i = end.first_a; i < end.last_a; ++i) {
+    std::uint32_t& partner = with.partner[i];
+    const bool is_beyond =
+        is_head ? i <= near || partner <= others : i >= near || partner >= others;
+    if (is_partner(partner) && is_beyond) partner = k_no_partner;
   }
-  if (!best) return false;
-  std::fill(alignment.partner.begin() + static_cast<std::ptrdiff_t>(best_end.first_a),
-            alignment.partner.begin() + static_cast<std::ptrdiff_t>(best_end.last_a), k_no_partner);
-  add_pairs(*best, best_end.first_a, best_end.first_b, alignment);
+  add_pairs(*next, end.first_a, end.first_b, with);
+  if (paired_calls(with).size() <= pairs) return false;
+  alignment = std::move(with);
   return true;
 }
 
@@ -210,11 +242,18 @@ std::vector<OpenEnd> open_ends_of(const Sequence& a, const Sequence& b, const Al
   const std::vector<std::size_t> paired = paired_calls(alignment);
   if (paired.size() <= 2 * without) return {};
   const std::size_t first = paired[without], last = paired[paired.size() - 1 - without];
-  return {{.last_a = first, .last_b = alignment.partner[first], .is_head = true},
-          {.first_a = last + 1,
-           .last_a = a.size(),
-           .first_b = std::size_t{alignment.partner[last]} + 1,
-           .last_b = b.size()}};
+  std::vector<OpenEnd> ends{{.last_a = first, .last_b = alignment.partner[first], .is_head = true},
+                            {.first_a = last + 1,
+                             .last_a = a.size(),
+                             .first_b = std::size_t{alignment.partner[last]} + 1,
+                             .last_b = b.size()}};
+  for (OpenEnd& end : ends) {
+    const auto own = std::span(alignment.partner).subspan(end.first_a, end.last_a - end.first_a);
+    const auto ambiguous = static_cast<std::size_t>(std::ranges::count(own, k_several_partners));
+    const std::size_t others = end.last_b - end.first_b;
+    end.common = std::min(own.size() - ambiguous, others - std::min(others, ambiguous));
+  }
+  return ends;
 }
 
 void align_beyond_change_points(const Sequence& a, const Sequence& b, Alignment& alignment) {

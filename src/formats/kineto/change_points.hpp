@@ -15,8 +15,8 @@ namespace entrain::kineto {
 struct OpenEnd {
   std::size_t first_a = 0, last_a = 0, first_b = 0, last_b = 0;  ///< positions, from and to before
   bool is_head = false;                                          ///< before the first pair
-  /// Calls that both sequences have there.
-  [[nodiscard]] std::size_t common() const { return std::min(last_a - first_a, last_b - first_b); }
+  /// Calls that both sequences have there, but for those with several plausible partners.
+  std::size_t common = 0;
 };
 
 /// The open ends of an alignment, if it had not the first and the last pairs, `without` of each;

@@ -260,8 +260,8 @@ bool ClockReader::share_a_part(const std::set<std::string_view>& devices) const 
 }
 
 /// Where the clock of some rows was set back: those that fall at all do so equally often, each time
-/// by little of what they show before and after. Blocks of a file that begin anew repeat most
-/// times: `repeats_little` refuses them.
+/// by less than they show before and after. Blocks of a file that begin anew repeat most times:
+/// `repeats_little` refuses them.
 Falls ClockReader::falls_of(std::span<const std::uint32_t> rows, bool repeats_little) const {
   const std::int64_t times =
       repeats_little ? 1 : 0;  // parts are at least as long as what they repeat

@@ -264,7 +264,7 @@ struct Instance {
 };
 
 /// A file whose calls could not be paired with those of another one, although they have a group in
-/// common, and that nothing else ties to it.
+/// common, and that nothing else ties to it; or whose first or last calls could not.
 struct ApartFile {
   std::uint32_t file = 0, other = 0;
   /// Offsets of the two clocks at which calls fit, ns: one, which is not good enough, or several.

@@ -271,11 +271,11 @@ class Matcher {
       known.push_back({own.end(i), own.end(i) - reference.end(partner[i])});
     }
     for (const OpenEnd& end : open_ends_of(own, reference, alignment)) {
-      if (!group.ends_coincide || end.common() < AlignmentThresholds::least_open) continue;
+      if (!group.ends_coincide || end.common < AlignmentThresholds::least_open) continue;
       result_.apart.push_back({.file = f,
                                .other = group.reference,
                                .offsets = {},
-                               .calls = end.common(),
+                               .calls = end.common,
                                .is_head = end.is_head});
     }
     for (std::size_t i = 0; i < own.size(); ++i) {

@@ -172,9 +172,12 @@ void leave_chance_pairs(const Sequence& a, std::int64_t time, Alignment& alignme
     if (is_partner(partner[i])) paired.push_back(i);
   }
   const auto is_of_next_run = [&](std::size_t k) {
-    const std::size_t own = paired[k] - paired[k - 1];
-    const std::size_t others = partner[paired[k]] - partner[paired[k - 1]];
-    return std::min(own, others) > Threshold::most_lost_before_change + 1;
+    std::size_t own = 0, ambiguous = 0;  // calls between the pairs
+    for (std::size_t i = paired[k - 1] + 1; i < paired[k]; ++i) {
+      ++(partner[i] == k_several_partners ? ambiguous : own);
+    }
+    const std::size_t others = partner[paired[k]] - partner[paired[k - 1]] - 1;
+    return std::min(own, others - std::min(others, ambiguous)) > Threshold::most_lost_before_change;
   };
   std::vector<std::size_t> begins{0};
   std::size_t middle = 0;  // run of the call at `time`

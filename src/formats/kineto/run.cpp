@@ -133,13 +133,15 @@ void Run::add_calls() {
   }
   for (const RankFile& rank : ranks_) calls += rank.calls.size();
   warn_of_apart();
+  std::set<std::uint32_t> apart;
+  for (const ApartFile& one : matches_.apart) apart.insert(one.file);
   warn_of_origins();
   coverage.collective_calls = calls - of_arrows;
   unmatched = nonzero({
       {"calls_alone", matches_.alone},
       {"calls_ambiguous", matches_.ambiguous},
       {"calls_without_an_end", endless},
-      {"ranks_apart", matches_.apart.size()},
+      {"ranks_apart", apart.size()},
       {"calls_of_several_processes", mixed},
       {"calls_without_a_time", timeless},
   });

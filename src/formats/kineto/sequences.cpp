@@ -14,51 +14,6 @@ namespace {
 
 using Threshold = AlignmentThresholds;
 
-/// True if both pair some calls alike, and so imply the same offset. They differ in calls that end
-/// close to each other.
-bool is_same(const Alignment& x, const Alignment& y) {
-  std::size_t common = 0, equal = 0;
-  for (std::size_t i = 0; i < x.partner.size(); ++i) {
-    if (x.partner[i] == k_no_partner || y.partner[i] == k_no_partner) continue;
-    ++common;
-    equal += x.partner[i] == y.partner[i] ? 1 : 0;
-  }
-  return common > 0 && equal >= std::min(common, Threshold::least_matched);
-}
-
-std::int64_t jitter_ratio_for(const Alignment& best) {
-  constexpr auto& of_few = Threshold::jitter_ratio_of;
-  if (best.matched < of_few.size()) return of_few[best.matched];
-  return best.matched < Threshold::few_matched ? Threshold::jitter_ratio_of_few
-                                               : Threshold::jitter_ratio;
-}
-
-/// True if the rival loses far more calls than the best candidate. If the rival were true, the
-/// calls that each rank lost would coincide by the best one: half of the difference. Tests whether
-/// that exceeds what coincides by chance.
-bool loses_far_more(const Alignment& rival, const Alignment& best) {
-  if (rival.lost <= best.lost) return false;
-  const double coincident = static_cast<double>(rival.lost - best.lost) / 2;
-  const double of_each = static_cast<double>(rival.lost) / 2;
-  const double by_chance = of_each * of_each / static_cast<double>(rival.matched + rival.lost);
-  return coincident >=
-         Threshold::least_common_losses + 2 * by_chance + Threshold::sigmas * std::sqrt(by_chance);
-}
-
-/// True if a rival fits by chance: it loses far more calls, matches far fewer, or has far more
-/// jitter while the best candidate matches many. The uncertainty of ends is in every candidate; a
-/// wrong one adds the variation of the program's steps.
-bool is_chance(const Alignment& rival, const Alignment& best) {
-  if (loses_far_more(rival, best)) return true;
-  if (Threshold::far_more_matched * rival.matched <= best.matched) return true;
-  const std::int64_t usual = std::max(best.upper_jitter, Threshold::least_jitter_ns);
-  const bool jitters = rival.jitter > jitter_ratio_for(best) * usual;
-  const bool is_small = 2 * rival.matched <= best.matched;
-  const bool are_many =
-      best.matched >= Threshold::many_matched && 4 * best.matched >= 3 * rival.matched;
-  return jitters && (is_small || are_many);
-}
-
 /// The strong candidate with the highest score; null if there is none.
 const Alignment* best_of(const std::vector<Alignment>& candidates) {
   const Alignment* best = nullptr;
@@ -163,7 +118,7 @@ bool alike(const Call& a, const Call& b) {
 AlignmentResult align_sequences(const Sequence& a, const Sequence& b, bool ends_coincide) {
   AlignmentResult result;
   choose(a, b, candidates_between(a, b), result);
-  if (ends_coincide && !result.alignment && result.offsets.empty()) choose_part(a, b, result);
+  if (ends_coincide && !result.alignment) choose_part(a, b, result);
   if (!result.alignment) return result;
   refine(a, b, *result.alignment);
   if (ends_coincide) align_beyond_change_points(a, b, *result.alignment);
