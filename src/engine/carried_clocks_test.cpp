@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -185,10 +186,11 @@ std::int64_t usual_error_of(const fs::path& fixed, const fs::path& truth, std::s
 }
 
 /// Corrects four ranks, of which the host and the device of the second one show other times.
-/// `set`: the clock that was set, once per step; `most`: largest usual error, ns.
+/// `set`: the clock that was set, once per step; `most`: largest usual error, ns; `size`: by which
+/// the first step sets it ahead, ns, if it is to be judged.
 template <class Host, class Device>
 void expect_right(const Host& host, const Device& device, const std::vector<std::string>& set,
-                  std::int64_t most) {
+                  std::int64_t most, std::optional<double> size = std::nullopt) {
   const TempFolder truth, wrong, out;
   for (int rank = 0; rank < 4; ++rank) {
     write_loop(truth, rank, right, right);
@@ -200,6 +202,9 @@ void expect_right(const Host& host, const Device& device, const std::vector<std:
   for (std::size_t i = 0; i < set.size(); ++i) {
     EXPECT_EQ(report.before.explanations[i].clocks, std::vector<std::string>{set[i]});
   }
+  if (size) {
+    EXPECT_NEAR(static_cast<double>(*report.before.explanations[0].size_ticks), *size, 20'000);
+  }
   for (std::size_t clock = 0; clock < 8; ++clock) {
     EXPECT_LE(usual_error_of(out / "fixed", truth.path(), clock), most) << clock;
   }
@@ -208,7 +213,7 @@ void expect_right(const Host& host, const Device& device, const std::vector<std:
 TEST(CarriedClocks, a_host_that_was_set_carries_its_device) {
   for (const double step : {5'000.0, -3'000.0, -25'000.0}) {  // the last one shows times twice
     const auto set = [step](double time) { return time + (time < k_unix_us + 703'000 ? 0 : step); };
-    expect_right(set, set, {"rank 1"}, 5'000);
+    expect_right(set, set, {"rank 1"}, 5'000, step * 1'000);
   }
 }
 

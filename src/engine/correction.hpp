@@ -106,6 +106,7 @@ class Correction {
 
   /// Fills the table of clocks.
   void tabulate_clocks();
+  void tell_steps_as_stored();
 
   /// The source with the pairs that times are corrected by.
   [[nodiscard]] const formats::Source& paired() const { return paired_ ? *paired_ : source_; }
@@ -162,6 +163,7 @@ class Correction {
   std::optional<bounds::ProvenIntervals> proven_;  ///< only if asked for
   Writing writing_ = Writing::no;
   std::vector<ClockMap> maps_;          ///< map of each location: stored stamp -> corrected time
+  std::vector<ClockMap> stored_;        ///< see formats::Source::stored_times()
   std::vector<std::int64_t> left_out_;  ///< of constant shifts, per location, ticks
   std::string whole_note_;              ///< what results that move clocks as a whole leave out
   Decimal9 gamma_;

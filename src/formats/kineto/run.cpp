@@ -170,14 +170,39 @@ void Run::note_falls(const RankFile& file) {
   for (const FileClock& clock : file.clocks) {
     for (const RowOrder::Fall& fall : clock.falls.all) {
       notes.push_back(fmt::format(
-          "in {} times{} fall back by {:.6g} ms: the clock was set back there, and later times "
-          "count "
-          "on, as the order of records tells, by {:.6g} ms, to which the step that is named adds",
+          "in {} times{} fall back by {:.6g} ms: the clock was set back there, as the order of "
+          "records tells",
           file.path.filename().string(),
           clock.process.empty() ? "" : fmt::format(" of device {}", shown_text(clock.process)),
-          static_cast<double>(fall.from - fall.to) / 1e6, static_cast<double>(fall.ahead) / 1e6));
+          static_cast<double>(fall.from - fall.to) / 1e6));
     }
   }
+}
+
+std::vector<ClockMap> Run::stored_times() const {
+  std::vector<ClockMap> all(clocks.clocks.size());
+  for (const RankFile& rank : files_) {
+    for (std::uint32_t c = 0; c < rank.clocks.size(); ++c) {
+      std::vector<ClockKnot> knots;
+      std::int64_t ahead = 0;  // of the times before a fall
+      for (const RowOrder::Fall& fall : rank.clocks[c].falls.all) {
+        std::int64_t until = 0, next = 0;
+        if (__builtin_add_overflow(fall.until + ahead, rank.facts.base, &until) || until < 1) break;
+        if (__builtin_add_overflow(fall.to + ahead + fall.ahead, rank.facts.base, &next)) break;
+        const auto first = static_cast<std::uint64_t>(until);
+        if (knots.empty()) knots.push_back({first - 1, 0});
+        knots.push_back({first, -ahead});
+        ahead += fall.ahead;
+        knots.push_back({static_cast<std::uint64_t>(next), -ahead});
+      }
+      if (knots.empty()) continue;
+      knots.push_back({knots.back().local + 1, -ahead});
+      if (Result<ClockMap> map = ClockMap::from_knots(std::move(knots))) {
+        all[rank.numbers[c]] = *std::move(map);
+      }
+    }
+  }
+  return all;
 }
 
 /// Tells of packets of a Perfetto trace that say more than is read.

@@ -89,6 +89,7 @@ class Run : public formats::Recording {
   [[nodiscard]] std::unique_ptr<formats::Source> paired_after(
       std::span<const ClockMap> maps) const override;
 
+  [[nodiscard]] std::vector<ClockMap> stored_times() const override;
   [[nodiscard]] Result<void> check_mergeable() const override {
     if (place_ == Place::here) return {};
     return usage_error("summaries hold no events to merge: name the files of the run");
