@@ -34,6 +34,7 @@ ClockExplanation told_step(const std::string& clock, std::uint64_t time,
 /// Facts of a run beside its clocks and edges.
 struct Knowledge {
   std::int64_t rate_ppb = 0;                ///< limit on the rates of clocks
+  std::int64_t assumed_ppb = rate_ppb;      ///< higher rates that need not be explained
   Trust trust{};                            ///< trust in its edges
   std::span<const std::int64_t> offsets{};  ///< see difference::Constraints::offsets
   std::span<const std::string> names{};     ///< names of clocks, for reports; empty: their own
@@ -85,6 +86,7 @@ class Explained {
   [[nodiscard]] std::string words_for_edge(std::uint32_t edge) const;
   [[nodiscard]] ClockExplanation words_for_step(const Step& step, std::uint32_t evidence,
                                                 std::span<const ClockMap> maps) const;
+  void tell_rates(Told& told) const;
   void tell_pairs(Told& told) const;
   void tell_exchange(Told& told) const;
 
@@ -93,6 +95,7 @@ class Explained {
   Edges run_edges_;
   std::uint64_t base_;              ///< stamp that those of the explanation count from
   std::vector<Evidence> evidence_;  ///< of edges, then of instances
+  std::int64_t assumed_ppb_;        ///< limit on rates, for reports
   Explanation explanation_;
   std::vector<std::uint32_t> first_;     ///< first part of every clock
   std::vector<std::uint32_t> clock_of_;  ///< clock of every part
