@@ -48,10 +48,7 @@ Result<std::optional<engine::ExplainedClocks>> engine::explain_check(
     return tl::unexpected(std::move(clocks.error()));
   }
   explain::Told told = clocks->told;
-  if (setting.told != nullptr) {
-    told.wrong = std::max(told.wrong, setting.told->wrong);
-    told.is_too_fast |= setting.told->is_too_fast;
-  }
+  if (setting.told != nullptr) told.doubt(*setting.told);
   if (!clocks->wrong_pairs.empty()) {
     CheckSetting without = setting;
     without.told = &told;
@@ -106,8 +103,10 @@ Result<CheckReport> engine::check(const Run& run, const Paths& paths, const Chec
     TRY_ASSIGN(clocks, explain_check(run, *source, setting, timeline.loaded, true,
                                      timeline.presync.maps, proven ? &*proven : nullptr, report));
   } else {
-    clocks = ExplainedClocks{
-        diagnosis::unmoved_clocks(diagnosed_clocks(workers, timeline), groups), timeline.told, {}, {}};
+    clocks = ExplainedClocks{diagnosis::unmoved_clocks(diagnosed_clocks(workers, timeline), groups),
+                             timeline.told,
+                             {},
+                             {}};
   }
   TRY(trace::check_unchanged(run.processes, timeline.loaded));
   take_clocks(*source, timeline.presync, report);

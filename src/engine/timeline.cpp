@@ -316,6 +316,7 @@ class Finder : TimelineExplainer {
       return false;
     }
     t_.told = told(*maps);
+    t_.told.is_tied = aligned.told.is_tied;
     take_method(aligned);
     for (LocationIndex l = 0; l < t_.domains.of.size(); ++l) {
       t_.presync.maps[l] = (*maps)[t_.domains.of[l]];
@@ -336,6 +337,7 @@ class Finder : TimelineExplainer {
       if (most->kept + 1 >= most->maps.size()) break;
     }
     if (!most) return align_all();
+    t_.told.is_tied = !most->are_known;
     take_kept(*std::move(most));
     return {};
   }

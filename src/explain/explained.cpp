@@ -232,6 +232,12 @@ std::string words_for_time(std::uint64_t time, std::uint64_t resolution_hz) {
 
 }  // namespace
 
+void Told::doubt(const Told& other) {
+  wrong = std::max(wrong, other.wrong);
+  is_too_fast |= other.is_too_fast;
+  is_tied |= other.is_tied;
+}
+
 ClockExplanation told_step(const std::string& clock, std::uint64_t time,
                            std::optional<std::int64_t> size, std::uint64_t resolution_hz) {
   const std::string by = size

@@ -25,6 +25,10 @@ struct Told {
   /// More than a twentieth of the edges of two clocks are set aside as weak, and more than 3.
   bool is_much = false;
   bool is_too_fast = false;  ///< wall clocks beyond Prices::fastest_ppb
+  bool is_tied = false;      ///< as many other clocks could stay (KeptClocks::are_known)
+
+  /// Adds doubts of another timeline of the same trace.
+  void doubt(const Told& other);
 };
 
 /// A clock that was set, ahead by `size` ticks if that is known, at a time.

@@ -224,7 +224,8 @@ std::string unproven_text(const CheckReport& report, Doubt doubt, std::uint64_t 
              close_text(report) + unrecorded_clause(report);
     case Doubt::clocks_apart:
       return fmt::format(
-                 "nothing ties the clocks of {}, all or part of whose calls could not be paired; {}",
+                 "nothing ties the clocks of {}, all or part of whose calls could not be paired; "
+                 "{}",
                  format_number_of(count_of(report.unmatched, "ranks_apart"), "rank", "ranks"),
                  none_violated(report)) +
              close_text(report) + share_clause(report);
@@ -232,6 +233,9 @@ std::string unproven_text(const CheckReport& report, Doubt doubt, std::uint64_t 
       return "the corrected times show other pairs of operations than those they were corrected "
              "by; " +
              none_violated(report) + share_clause(report);
+    case Doubt::tied_clocks:
+      return "other clocks, as many as stay, could be the right ones; " + none_violated(report) +
+             close_text(report) + share_clause(report);
     case Doubt::fast_clocks:
       return "the clocks of machines would have to run more than 1,000 ppm fast or slow: files of "
              "another run are among these, or times in another unit; " +
