@@ -127,6 +127,34 @@ TEST(AlignExplained, right_clocks_stay_beside_a_fast_one_and_one_that_was_set) {
   }
 }
 
+/// Clock c is set within a pause of 100 ms. Its events there are not between the times of both
+/// parts.
+TEST(AlignExplained, events_beside_a_step_have_the_offset_of_their_part) {
+  for (const std::int64_t step : {-40 * k_ms, 40 * k_ms}) {
+    Clocks clocks;
+    for (const char* name : {"a", "b", "c", "d"}) clocks.clocks.push_back({.name = name});
+    EdgeList list;
+    const auto shown = [&](std::uint32_t clock, std::int64_t time) {
+      return static_cast<std::uint64_t>(time + (clock == 2 && time > 1'050 * k_ms ? step : 0));
+    };
+    for (std::int64_t time = 100 * k_ms; time < 2'000 * k_ms; time += 100 * k_ms) {
+      for (const std::uint32_t from : {0U, 1U, 2U, 3U}) {
+        for (const std::uint32_t to : {0U, 1U, 2U, 3U}) {
+          if (from != to) list.add({from, shown(from, time)}, {to, shown(to, time + 10 * k_us)});
+        }
+      }
+    }
+    const auto aligned = entrain::align(clocks, list.view(), {});
+    ASSERT_TRUE(aligned);
+    EXPECT_EQ(aligned->report.after.violations, 0);
+    for (const std::int64_t time : {1'008 * k_ms, 1'092 * k_ms}) {
+      const std::int64_t found =
+          aligned->maps[2](shown(2, time)) - aligned->maps[0](shown(0, time));
+      EXPECT_LT(std::abs(found), 50 * k_us) << time;
+    }
+  }
+}
+
 /// As one step over both it would be longer than any gap between stamps.
 TEST(AlignExplained, a_timer_may_be_set_forward_twice_within_milliseconds) {
   for (std::int64_t apart = 1; apart <= 20; ++apart) {

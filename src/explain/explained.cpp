@@ -203,8 +203,13 @@ std::optional<std::vector<ClockMap>> Explained::join(std::span<const ClockMap> m
     std::vector<ClockKnot> knots;
     std::uint64_t first = extents[c].first;
     for (const Step& step : steps_of(c)) {
-      add_part(maps[part++], first, time_of(step.before), knots);
-      first = time_of(step.after);
+      const std::uint64_t before = time_of(step.before), after = time_of(step.after);
+      const std::int64_t apart = maps[part + 1](after) - maps[part](before);
+      const std::uint64_t reach =
+          std::min(static_cast<std::uint64_t>(std::max<std::int64_t>(apart, 0)), after - before) /
+          4;
+      add_part(maps[part++], first, before + reach, knots);
+      first = after - reach;
     }
     add_part(maps[part], first, extents[c].last, knots);
     Result<ClockMap> map = ClockMap::from_knots(std::move(knots));

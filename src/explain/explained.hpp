@@ -65,8 +65,10 @@ class Explained {
   [[nodiscard]] Edges edges() const { return list_.view(); }
 
   /// The maps of the run's clocks from those of clocks(). `extents`: first and last stamps of the
-  /// run's clocks. Without instances, steps move to the gap, of those that cycles leave open, where
-  /// messages take the least time by these maps. Empty if time would run backward.
+  /// run's clocks. A part reaches into the gap around a step, as far as the order of times allows,
+  /// for stamps there without edges, and others of a coarse clock. Without instances, steps move to
+  /// the gap, of those that cycles leave open, where messages take the least time by these maps.
+  /// Empty if time would run backward.
   [[nodiscard]] std::optional<std::vector<ClockMap>> join(std::span<const ClockMap> maps,
                                                           std::span<const StampRange> extents);
   /// `maps`: of the run's clocks; empty: sizes of steps are not known.
