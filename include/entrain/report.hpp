@@ -140,6 +140,7 @@ enum class Doubt : std::uint8_t {
   unsettled_pairs,      ///< corrected times pair operations otherwise than the correction did
   set_aside,            ///< evidence of clocks was set aside: CheckReport::set_aside, explanations
   fast_clocks,          ///< wall clocks would have to run more than 1,000 ppm fast or slow
+  tied_clocks,          ///< other clocks, as many as those that stay, could be the right ones
 };
 /// Name used in JSON, e.g. "low_coverage".
 const char* name_of(Doubt doubt);

@@ -172,6 +172,13 @@ class Bender {
     return all;
   }
 
+  /// The clock whose time the others get, if one is chosen: it does not bend.
+  [[nodiscard]] std::vector<constraints::SessionConstraint> session_of_reference() const {
+    const LocationIndex chosen = context_.reference.location;
+    if (chosen == k_none) return {};
+    return {{clocks_.clock_of(chosen), clocks_.begin(), 0}};
+  }
+
   /// Keeps only two-sided constraints: one-sided ones must not bend clocks.
   ///
   /// With sessions, a way back whose slack exceeds the worst violation in the whole run does not
@@ -237,7 +244,8 @@ class Bender {
       TRY(clocks_.check_cancelled());
       if (!found.converged) return found;
       found.errors = joined.of_all(found.errors);
-      found.errors = fit::without_common_mode(found.errors, clocks_.clocks(), constraints, all);
+      found.errors = fit::without_common_mode(found.errors, clocks_.clocks(), constraints,
+                                              measured ? all : session_of_reference());
       if (found.active == 0) break;
       if (round + 1 == BendThresholds::rounds) {
         fit::CausalFit of_joined = found;

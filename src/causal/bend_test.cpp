@@ -246,6 +246,31 @@ TEST(BendByEdges, clocks_that_were_measured_once_take_their_rate_from_messages) 
   }
 }
 
+/// The second clock wanders, the first one is the reference.
+TEST(BendByEdges, a_reference_that_was_chosen_does_not_bend) {
+  TraceBuilder b(2);
+  const auto reading = [](std::uint64_t time) {
+    return time + 1'000'000 +
+           static_cast<std::uint64_t>(100'000 * (1 + std::sin(static_cast<double>(time) / 2e8)));
+  };
+  for (std::uint64_t t = 10'000'000; t < 1'010'000'000; t += 2'000'000) {
+    b.message(trace::EventKind::send, 0, t, 1);
+    b.message(trace::EventKind::recv, 1, reading(t + 5'000), 0);
+    b.message(trace::EventKind::send, 1, reading(t + 1'000'000), 0);
+    b.message(trace::EventKind::recv, 0, t + 1'005'000, 1);
+  }
+  constraints::testing::WholeTrace whole(b.trace());
+  constraints::Context context = whole.context();
+  context.reference.location = 0;
+  auto presync = clocks::presynchronise(b.trace(), Presync::none);
+  ASSERT_TRUE(presync);
+  ASSERT_TRUE(bend_by_edges(context, whole.processes(), *presync));
+  EXPECT_EQ(presync->maps[0], ClockMap());
+  for (std::uint64_t t = 10'000'000; t < 1'000'000'000; t += 90'000'000) {
+    EXPECT_NEAR(static_cast<double>(presync->maps[1](reading(t))), static_cast<double>(t), 5'000);
+  }
+}
+
 TEST(BendByEdges, a_trace_without_messages_keeps_its_maps) {
   for (const int locations : {1, 3}) {
     TraceBuilder b(static_cast<std::uint32_t>(locations));

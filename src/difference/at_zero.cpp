@@ -45,7 +45,8 @@ class AtZeroSearch {
       add_block(order_);
       best_ = stays_;
     }
-    return {.stays = std::move(best_), .complete = effort_.spent <= effort_.most};
+    return {
+        .stays = std::move(best_), .complete = effort_.spent <= effort_.most, .is_only = is_only_};
   }
 
  private:
@@ -67,10 +68,12 @@ class AtZeroSearch {
 
   /// Tries all sets of the clocks from a place of the order on, beside those that stay.
   void try_from(std::size_t place) {
-    if (weight_ + possible_from(place) <= most_ && !best_.empty()) return;
+    const std::size_t possible = weight_ + possible_from(place);
+    if (!best_.empty() && possible < most_ + (is_only_ ? 0 : 1)) return;
     if (place == order_.size()) {
+      is_only_ = best_.empty() || weight_ > most_;
+      if (is_only_) best_ = stays_;
       most_ = weight_;
-      best_ = stays_;
       return;
     }
     const std::size_t before = changes_.size();
@@ -201,6 +204,7 @@ class AtZeroSearch {
   BigVector<char> at_zero_;          ///< tied to 0; one per node
   std::vector<char> stays_, best_;
   std::size_t weight_ = 0, most_ = 0;  ///< of clocks that stay now, and in `best_`
+  bool is_only_ = true;                ///< no other set has so much
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue_;
   std::vector<Change> changes_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> conflicts_;  ///< the smaller number first

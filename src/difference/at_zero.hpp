@@ -13,6 +13,7 @@ namespace entrain::difference {
 struct AtZero {
   std::vector<char> stays;  ///< 1 if u of the clock is 0 at all stamps; one per clock
   bool complete = true;     ///< false: Effort ended; clocks that were not tried do not stay
+  bool is_only = true;      ///< false: another set, of up to 16 clocks, has as much weight
 };
 
 /// Finds clocks that can be right together: a largest set of clocks whose u is 0 at all of their

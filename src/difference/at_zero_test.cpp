@@ -132,23 +132,29 @@ Clocks random_clocks(RandomStream& random, std::uint64_t most) {
 }
 
 TEST(MostAtZero, is_the_largest_set_of_all) {
-  int moved = 0;
+  int moved = 0, tied = 0;
   for (std::uint64_t n = 0; n < 10'000; ++n) {
     SCOPED_TRACE(n);
     RandomStream random(31, n);
     const Clocks given = random_clocks(random, 6);
-    const std::vector<char> stays = given.find().stays;
+    const AtZero at_zero = given.find();
+    const std::vector<char>& stays = at_zero.stays;
     std::uint32_t found = 0;
-    int most = 0;
+    int most = 0, sets = 0;
     for (std::uint32_t c = 0; c + 1 < stays.size(); ++c) found |= stays[c] != 0 ? 1U << c : 0;
     for (std::uint32_t set = 0; set < 1U << (stays.size() - 1); ++set) {
-      if (std::popcount(set) > most && given.can_stay(set)) most = std::popcount(set);
+      if (std::popcount(set) < most || !given.can_stay(set)) continue;
+      sets = std::popcount(set) > most ? 1 : sets + 1;
+      most = std::popcount(set);
     }
     ASSERT_EQ(std::popcount(found), most);
     ASSERT_TRUE(given.can_stay(found));
+    ASSERT_EQ(at_zero.is_only, sets <= 1);
+    tied += at_zero.is_only ? 0 : 1;
     moved += static_cast<std::size_t>(most) + 1 < stays.size() ? 1 : 0;
   }
   EXPECT_GT(moved, 1'000);
+  EXPECT_GT(tied, 500);
 }
 
 /// Blocks of clocks give what single clocks give.
@@ -188,7 +194,7 @@ TEST(AtZero, conflicts_of_two_clocks_are_found_once) {
   Effort effort;
   const AtZero found = find_most_at_zero(System(all.view()), all.order(), effort).value();
   EXPECT_EQ(std::accumulate(found.stays.begin(), found.stays.end(), 0U), k_clocks - k_wrong);
-  EXPECT_LT(effort.spent, 60 * all.edges.size());
+  EXPECT_LT(effort.spent, 80 * all.edges.size());
 }
 
 }  // namespace

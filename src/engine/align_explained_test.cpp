@@ -92,6 +92,69 @@ TEST(AlignExplained, a_timer_may_be_set_twice) {
   for (const std::uint32_t clock : {1U, 2U, 3U}) EXPECT_LT(talk.error(aligned, clock), 30 * k_us);
 }
 
+/// Five wall clocks, of which one runs at `ppm` and one is set by 5 ms.
+TEST(AlignExplained, right_clocks_stay_beside_a_fast_one_and_one_that_was_set) {
+  constexpr std::int64_t k_begin = 1'763'000'000 * std::int64_t{1'000'000'000};
+  for (const std::int64_t ppm : {-1'600, -1'050, 150, 1'100, 1'500}) {
+    SCOPED_TRACE(ppm);
+    const auto shown = [&](std::uint32_t clock, std::int64_t time) {
+      if (clock == 1) time += time * ppm / k_ms;
+      if (clock == 3 && time > 300 * k_ms) time += 5 * k_ms;
+      return static_cast<std::uint64_t>(k_begin + time);
+    };
+    Clocks clocks;
+    for (const char* name : {"a", "b", "c", "d", "e"}) clocks.clocks.push_back({.name = name});
+    EdgeList list;
+    RandomStream random(7, 3);
+    for (std::int64_t n = 0; n < 600; ++n) {
+      const auto from = static_cast<std::uint32_t>(random.below(5));
+      const auto to = static_cast<std::uint32_t>((from + 1 + random.below(4)) % 5);
+      const auto sent = n * k_ms + static_cast<std::int64_t>(random.below(k_ms / 2));
+      list.add({from, shown(from, sent)},
+               {to, shown(to, sent + 5 * k_us + static_cast<std::int64_t>(random.below(20'000)))});
+    }
+    const auto aligned = entrain::align(clocks, list.view(), {});
+    ASSERT_TRUE(aligned);
+    EXPECT_EQ(aligned->report.after.violations, 0);
+    for (const std::uint32_t clock : {0U, 2U, 4U}) {
+      EXPECT_EQ(aligned->maps[clock], ClockMap()) << clock;
+    }
+    for (const std::int64_t time : {100 * k_ms, 500 * k_ms}) {
+      for (const std::uint32_t clock : {1U, 3U}) {
+        EXPECT_LT(std::abs(aligned->maps[clock](shown(clock, time)) - k_begin - time), 100 * k_us);
+      }
+    }
+  }
+}
+
+/// Clock c is set within a pause of 100 ms. Its events there are not between the times of both
+/// parts.
+TEST(AlignExplained, events_beside_a_step_have_the_offset_of_their_part) {
+  for (const std::int64_t step : {-40 * k_ms, 40 * k_ms}) {
+    Clocks clocks;
+    for (const char* name : {"a", "b", "c", "d"}) clocks.clocks.push_back({.name = name});
+    EdgeList list;
+    const auto shown = [&](std::uint32_t clock, std::int64_t time) {
+      return static_cast<std::uint64_t>(time + (clock == 2 && time > 1'050 * k_ms ? step : 0));
+    };
+    for (std::int64_t time = 100 * k_ms; time < 2'000 * k_ms; time += 100 * k_ms) {
+      for (const std::uint32_t from : {0U, 1U, 2U, 3U}) {
+        for (const std::uint32_t to : {0U, 1U, 2U, 3U}) {
+          if (from != to) list.add({from, shown(from, time)}, {to, shown(to, time + 10 * k_us)});
+        }
+      }
+    }
+    const auto aligned = entrain::align(clocks, list.view(), {});
+    ASSERT_TRUE(aligned);
+    EXPECT_EQ(aligned->report.after.violations, 0);
+    for (const std::int64_t time : {1'008 * k_ms, 1'092 * k_ms}) {
+      const std::int64_t found =
+          aligned->maps[2](shown(2, time)) - aligned->maps[0](shown(0, time));
+      EXPECT_LT(std::abs(found), 50 * k_us) << time;
+    }
+  }
+}
+
 /// As one step over both it would be longer than any gap between stamps.
 TEST(AlignExplained, a_timer_may_be_set_forward_twice_within_milliseconds) {
   for (std::int64_t apart = 1; apart <= 20; ++apart) {

@@ -48,10 +48,7 @@ Result<std::optional<engine::ExplainedClocks>> engine::explain_check(
     return tl::unexpected(std::move(clocks.error()));
   }
   explain::Told told = clocks->told;
-  if (setting.told != nullptr) {
-    told.wrong = std::max(told.wrong, setting.told->wrong);
-    told.is_too_fast |= setting.told->is_too_fast;
-  }
+  if (setting.told != nullptr) told.doubt(*setting.told);
   if (!clocks->wrong_pairs.empty()) {
     CheckSetting without = setting;
     without.told = &told;

@@ -156,6 +156,7 @@ void complete(const CheckSetting& setting, CheckReport& report) {
   if (setting.told == nullptr) return;
   report.explanations = setting.told->all;
   if (report.judgement.verdict != Verdict::clean) return;
+  if (setting.told->is_tied) report.judgement = {Verdict::unproven, Doubt::tied_clocks};
   if (setting.told->is_too_fast) report.judgement = {Verdict::unproven, Doubt::fast_clocks};
   if (setting.told->is_much) report.judgement = {Verdict::unproven, Doubt::set_aside};
 }

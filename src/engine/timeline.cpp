@@ -246,12 +246,14 @@ class Finder : TimelineExplainer {
   }
 
   /// True if the estimate meets all edges, and rates of clocks differ by no more than twice the
-  /// limit, or than those of any clock that nothing disciplines: nothing has to be explained.
+  /// limit, or than those of any clock that nothing disciplines, or, of wall clocks, by no more
+  /// than they do as a rule: nothing has to be explained.
   [[nodiscard]] bool is_plausible() const {
     if (!meets_all_edges()) return false;
     const causal::AssumedRates limit = assumed_rates();
-    const std::int64_t most_ppb = limit.is_given
-                                      ? 2 * limit.rate_ppb
+    const std::int64_t most_ppb = limit.is_given ? 2 * limit.rate_ppb
+                                  : are_usual()
+                                      ? 2 * explain::Prices::usual_ppb
                                       : std::max(2 * limit.rate_ppb, explain::Prices::fastest_ppb);
     constexpr Int128 k_most = k_billion * k_billion;  // beyond all limits
     std::int64_t slowest = 0, fastest = 0;
@@ -301,7 +303,8 @@ class Finder : TimelineExplainer {
     TRY_ASSIGN(Timeline aligned, find_timeline(workers_, parts, options,
                                                {.purpose = use_.purpose,
                                                 .is_explained = true,
-                                                .clock_of = explained_->clock_of_parts()},
+                                                .clock_of = explained_->clock_of_parts(),
+                                                .raised_ppb = raised_ppb_},
                                                progress_));
     std::vector<StampRange> extents;
     for (const auto& members : t_.domains.members) {
@@ -313,7 +316,8 @@ class Finder : TimelineExplainer {
       t_.told.all.clear();
       return false;
     }
-    t_.told = explained_->told(*maps);
+    t_.told = told(*maps);
+    t_.told.is_tied = aligned.told.is_tied;
     take_method(aligned);
     for (LocationIndex l = 0; l < t_.domains.of.size(); ++l) {
       t_.presync.maps[l] = (*maps)[t_.domains.of[l]];
@@ -324,26 +328,30 @@ class Finder : TimelineExplainer {
   /// Lets most clocks stay, if that leaves no violation; else aligns all of them, and lets them
   /// stay if that is no worse.
   Result<void> choose_maps() {
+    std::optional<explain::KeptClocks> most;
     for (const std::int64_t rate_ppb : rates_beside_staying()) {
       TRY_ASSIGN(std::optional<explain::KeptClocks> kept,
                  explain::keep_most_clocks(given_->clocks, given_->edges, rate_ppb, use_.clock_of,
                                            aligned_beside_first(workers_, rate_ppb)));
-      if (kept && !causal::any_violation(context(), kept->maps)) {
-        take_kept(*std::move(kept));
-        return {};
-      }
+      if (!kept || causal::any_violation(context(), kept->maps)) continue;
+      if (!most || most->kept < kept->kept) most = std::move(kept);
+      if (most->kept + 1 >= most->maps.size()) break;
     }
-    return align_all();
+    if (!most) return align_all();
+    t_.told.is_tied = !most->are_known;
+    take_kept(*std::move(most));
+    return {};
   }
 
-  /// Limits on the rates of clocks that move beside clocks that stay, to be tried in turn: as
-  /// assumed; then as undisciplined clocks have them, or twice the least limit for all clocks, by
+  /// Limits on the rates of clocks that move beside clocks that stay: as assumed; and as
+  /// undisciplined clocks have them beside usual ones, or twice the least limit for all clocks, by
   /// which two differ. Empty: none may stay.
   [[nodiscard]] std::vector<std::int64_t> rates_beside_staying() const {
     if (!may_keep()) return {};
     const causal::AssumedRates limit = assumed_rates();
     if (limit.is_given) return {limit.rate_ppb};
-    const std::int64_t fast = std::max(explain::Prices::fastest_ppb, 2 * raised_ppb_);
+    using explain::Prices;
+    const std::int64_t fast = std::max(Prices::fastest_ppb + Prices::usual_ppb, 2 * raised_ppb_);
     return {limit.rate_ppb, std::min(fast, clocks::k_any_mean_ppb)};
   }
 
@@ -454,13 +462,13 @@ class Finder : TimelineExplainer {
                                       const Edges& edges) -> Result<std::vector<ClockMap>> {
       CheckOptions options = options_of_clocks();
       options.reference = group.clocks.front().name;
-      if (rate_ppb > assumed_rates().rate_ppb) {
-        options.bounds.max_rate_ppm = static_cast<double>(rate_ppb - t_.prior.mean_ppb) / 1e3;
-      }
+      const bool is_raised = rate_ppb > assumed_rates().rate_ppb;
       const formats::GivenSource source(group, edges);
-      TRY_ASSIGN(Timeline aligned,
-                 find_timeline(workers, source, options,
-                               {.purpose = Purpose::correction, .is_explained = true}, progress_));
+      TRY_ASSIGN(Timeline aligned, find_timeline(workers, source, options,
+                                                 {.purpose = Purpose::correction,
+                                                  .is_explained = true,
+                                                  .raised_ppb = is_raised ? rate_ppb : raised_ppb_},
+                                                 progress_));
       return std::move(aligned.presync.maps);
     };
   }

@@ -49,6 +49,10 @@ causal::AssumedRates TimelineExplainer::assumed_rates() const {
           .is_given = options_.bounds.max_rate_ppm.has_value() || t_.prior.mean_given};
 }
 
+bool TimelineExplainer::are_usual() const {
+  return given_ && t_.prior.kind == ClockKind::wall && !assumed_rates().is_given;
+}
+
 bool TimelineExplainer::may_be_explained() const {
   if (given_) {
     return given_->are_kept ? !carriers::has_carried(t_.loaded.trace.definitions.process_of)
@@ -72,41 +76,41 @@ Result<void> TimelineExplainer::explain(double most_bits) {
     TRY_ASSIGN(records_, records_of(t_, source_, options_.clock_samples));
     if (has_clocks_twice(records_)) return {};
   }
-  explained_ = explain::Explained::find(run(), edges(),
-                                        {.rate_ppb = assumed_rates().rate_ppb,
-                                         .trust = {.edges = records_.edges,
-                                                   .instances = records_.instances,
-                                                   .are_timers = !given_,
-                                                   .is_weak_guessed = !given_,
-                                                   .may_be_exchanged = given_.has_value(),
-                                                   .is_limit_given = assumed_rates().is_given},
-                                         .offsets = records_.offsets,
-                                         .names = records_.names});
+  const std::int64_t assumed_ppb = assumed_rates().rate_ppb;
+  explained_ =
+      explain::Explained::find(run(), edges(),
+                               {.rate_ppb = are_usual() ? explain::Prices::usual_ppb : assumed_ppb,
+                                .assumed_ppb = assumed_ppb,
+                                .trust = {.edges = records_.edges,
+                                          .instances = records_.instances,
+                                          .are_timers = !given_,
+                                          .are_apart = are_usual(),
+                                          .is_weak_guessed = !given_,
+                                          .may_be_exchanged = given_.has_value(),
+                                          .is_limit_given = assumed_rates().is_given},
+                                .offsets = records_.offsets,
+                                .names = records_.names});
   if (explained_ && explained_->explanation().bits > most_bits) explained_.reset();
   if (!explained_) return {};
   if (!wants_bending() && explained_->tells_of_clocks()) {
     explained_.reset();  // the correction left them as they are
     return {};
   }
-  if (explained_->explanation().rate_ppb) return raise_limit(*explained_->explanation().rate_ppb);
-  t_.told = explained_->told({});
-  return given_ ? take_rest() : take_wrong_pairs();
+  t_.told = told({});
+  const explain::Explanation& found = explained_->explanation();
+  if (found.rate_ppb) {
+    if (assumed_rates().is_given) TRY(refuse_given_rates());
+    raised_ppb_ = *found.rate_ppb;
+  }
+  if (!found.rate_ppb || !found.fast.empty()) return given_ ? take_rest() : take_wrong_pairs();
+  explained_.reset();  // higher rates of all clocks meet all edges
+  return {};
 }
 
-/// Rates that the user gave hold, or are refused; others are raised to the least that is possible.
-Result<void> TimelineExplainer::raise_limit(std::int64_t rate_ppb) {
-  if (assumed_rates().is_given) TRY(refuse_given_rates());
-  t_.told.all.push_back(
-      {.kind = ExplanationKind::fast_clocks,
-       .evidence = explained_->explanation().certificate.size(),
-       .bits = explained_->explanation().bits,
-       .text =
-           fmt::format("clocks run up to {:.9g} ppm fast or slow, beyond the {:.9g} ppm assumed",
-                       ppm_of(rate_ppb), ppm_of(assumed_rates().rate_ppb))});
-  t_.told.is_too_fast = given_ && given_->are_kept && rate_ppb > explain::Prices::fastest_ppb;
-  raised_ppb_ = rate_ppb;
-  explained_.reset();
-  return {};
+explain::Told TimelineExplainer::told(std::span<const ClockMap> maps) const {
+  explain::Told told = explained_->told(maps);
+  told.is_too_fast = told.is_too_fast && given_ && given_->are_kept;
+  return told;
 }
 
 /// Refuses a given limit, and names the least one that is possible together with the other limit.

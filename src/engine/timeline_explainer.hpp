@@ -35,20 +35,24 @@ class TimelineExplainer : protected TimelineReader {
 
   /// Limits on rates: given, assumed, or the least that are possible.
   [[nodiscard]] causal::AssumedRates assumed_rates() const;
+  /// True for wall clocks, of which few are as fast as is assumed of each.
+  [[nodiscard]] bool are_usual() const;
+
+  [[nodiscard]] explain::Told told(std::span<const ClockMap> maps) const;
 
   /// Goes on without some given edges.
   Result<void> set_aside(IgnoredEdges which);
 
   std::optional<explain::Explained> explained_;  ///< what explain() found, but for raised rates
-  bool was_tried_ = false;       ///< explain() knows by now whether there is anything to explain
-  std::int64_t raised_ppb_ = 0;  ///< least limit on rates that is possible; 0: that assumed is
+  bool was_tried_ = false;  ///< explain() knows by now whether there is anything to explain
+  /// Least limit on rates that is possible; 0: that assumed is.
+  std::int64_t raised_ppb_ = use_.raised_ppb;
 
  private:
   [[nodiscard]] const Clocks& run() const { return given_ ? given_->clocks : records_.run; }
   [[nodiscard]] Edges edges() const { return given_ ? given_->edges : records_.list.view(); }
   [[nodiscard]] std::int64_t wander_ppb() const;
   [[nodiscard]] std::uint32_t reference_clock() const;
-  Result<void> raise_limit(std::int64_t rate_ppb);
   [[nodiscard]] Result<void> refuse_given_rates() const;
   Result<void> take_rest();
   Result<void> take_wrong_pairs();

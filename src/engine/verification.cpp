@@ -180,8 +180,7 @@ Result<void> Verification::check_given(const formats::Source& written) {
       setting_of(of_.workers, written, *written_, of_.options.check, of_.progress);
   // What the correction set aside it did not meet on purpose, though the copy may.
   explain::Told told = written_->told;
-  told.wrong = std::max(told.wrong, of_.timeline.told.wrong);
-  told.is_too_fast = told.is_too_fast || of_.timeline.told.is_too_fast;
+  told.doubt(of_.timeline.told);
   of_written.told = &told;
   TRY_ASSIGN(report_.after, check_times(of_written, written_->loaded, written_->measured.maps));
   if (!of_.timeline.set_aside.empty() && is_contradicted(report_.after)) {

@@ -43,8 +43,9 @@ struct Range {
 /// A negative cycle.
 struct Cycle {
   std::vector<Range> ranges;
-  std::vector<std::uint32_t> numbers;  ///< constraints that it has, increasing
-  std::int64_t need = 1;               ///< ticks that steps must lose together to break it
+  std::vector<std::uint32_t> numbers;     ///< constraints that it has, increasing
+  std::int64_t need = 1;                  ///< ticks that steps must lose together to break it
+  std::map<std::uint32_t, Int128> ticks;  ///< along each clock
 };
 
 /// Parts of candidates that all searches for covers may look at, and the share of what is left that
@@ -54,8 +55,11 @@ constexpr std::size_t k_most_parts = std::size_t{1} << 25, k_share_of_parts = 8;
 /// Relaxations of constraints.
 struct Relaxation {
   Step step;
-  std::uint32_t number = 0;  ///< constraint, if it is no step
+  std::uint32_t number = 0;  ///< constraint, if it is none of the others
   bool is_step = false;
+  std::int64_t rate_ppb = 0;  ///< limit on the rate of a clock, Step::clock, if it is above 0
+
+  [[nodiscard]] bool drops() const { return !is_step && rate_ppb == 0; }
 };
 
 class Explainer {
@@ -66,10 +70,12 @@ class Explainer {
         effort_(effort),
         whole_(constraints),
         without_ends_(whole_),
-        rates_{Rates{Prices::rate, Prices::fastest_ppb / 2},
-               Rates{Prices::rates_of_two, Prices::fastest_ppb},
-               Rates{trust.are_timers ? Prices::any_rate_of_timers : Prices::any_rate,
-                     Prices::any_ppb}} {
+        rates_{
+            Rates{trust.are_apart ? Prices::rates_of_all : Prices::rate, Prices::fastest_ppb / 2},
+            Rates{trust.are_apart ? Prices::rates_of_all : Prices::rates_of_two,
+                  Prices::fastest_ppb},
+            Rates{trust.are_timers ? Prices::any_rate_of_timers : Prices::any_rate,
+                  Prices::any_ppb}} {
     std::vector<std::uint32_t> ends;
     for (std::uint32_t i = 0; i < constraints.instances.size(); ++i) {
       const auto number = static_cast<std::uint32_t>(constraints.edges.size()) + i;
@@ -97,7 +103,10 @@ class Explainer {
   void go_on() {
     const bool is_left = find_more(found_);
     state_ = is_over() ? State::failed : State::found;
-    if (state_ == State::found && !is_left) add_equals();
+    if (state_ == State::found && !is_left) {
+      add_equals();
+      lower_rate();
+    }
     if (is_over() || !is_left) return;
     const bool is_explained = find_cheapest(found_);
     const double bits = is_explained ? found_.bits : std::numeric_limits<double>::max();
@@ -156,9 +165,7 @@ class Explainer {
   void add(const difference::Certificate& certificate, const System& system) {
     using Kind = difference::Certificate::Kind;
     Cycle cycle;
-    const Int128 gain = k_billion - constraints_.clocks.front().rate.upper_ppb;  // per lost tick
-    cycle.need =
-        static_cast<std::int64_t>(std::min(ceil_div(-certificate.length, gain), k_most_need));
+    Int128 lacks = -certificate.length;
     RangesOfClocks of_clock;
     for (const difference::Certificate::Step& step : certificate.steps) {
       if (step.kind != Kind::rate) {
@@ -167,8 +174,13 @@ class Explainer {
         if (number_of_[number] != k_order) cycle.numbers.push_back(number);
         continue;
       }
-      add_range(way_of(step, system), of_clock, cycle);
+      const Range way = way_of(step, system);
+      const Int128 ticks = way.step.after - way.step.before;
+      cycle.ticks[way.step.clock] += ticks;
+      lacks += ticks * (system.limits(step.position).rate.upper_ppb - limit_ppb());
+      add_range(way, of_clock, cycle);
     }
+    cycle.need = static_cast<std::int64_t>(std::min(ceil_div(lacks, gain()), k_most_need));
     for (Range& range : cycle.ranges) {
       if (!range.is_free) range.gaps = longest_gaps(range.step, cycle.need);
     }
@@ -179,6 +191,12 @@ class Explainer {
     for (std::uint32_t& number : cycle.numbers) number = number_of_[number];
     cycles_.push_back(std::move(cycle));
   }
+  /// The limit on all rates, as it is known.
+  [[nodiscard]] std::int64_t limit_ppb() const {
+    return constraints_.clocks.front().rate.upper_ppb;
+  }
+  /// What a lost tick adds to the length of a cycle.
+  [[nodiscard]] Int128 gain() const { return k_billion - limit_ppb(); }
   /// A step of a cycle along a clock.
   [[nodiscard]] Range way_of(const difference::Certificate::Step& step,
                              const System& system) const {
@@ -215,6 +233,10 @@ class Explainer {
     for (std::uint32_t c = 0; c < begins.size(); ++c) {
       first.push_back(static_cast<std::uint32_t>(limits.size()));
       limits.insert(limits.end(), begins[c].size() + 1, constraints_.clocks[c]);
+      if (std::ranges::binary_search(found.fast, c)) {
+        std::fill(limits.end() - static_cast<std::ptrdiff_t>(begins[c].size() + 1), limits.end(),
+                  difference::ClockLimits{.rate = difference::RateRange::within(*found.rate_ppb)});
+      }
       clock_of_.insert(clock_of_.end(), begins[c].size() + 1, c);
       if (constraints_.offsets.empty()) continue;
       offsets.insert(offsets.end(), begins[c].size() + 1, constraints_.offsets[c]);
@@ -281,7 +303,10 @@ class Explainer {
     for (const std::uint32_t c : candidates) {
       const Relaxation& relaxation = relaxations_[c];
       found.bits += relaxation.is_step ? Prices::step : candidates_[c].price;
-      if (relaxation.is_step) {
+      if (relaxation.rate_ppb > 0) {
+        found.fast.push_back(relaxation.step.clock);
+        found.rate_ppb = std::max(found.rate_ppb.value_or(0), relaxation.rate_ppb);
+      } else if (relaxation.is_step) {
         steps[relaxation.step] = static_cast<std::uint32_t>(candidates_[c].parts.size());
       } else if (relaxation.number < edges) {
         found.edges.push_back(relaxation.number);
@@ -295,19 +320,39 @@ class Explainer {
     }
     std::sort(found.edges.begin(), found.edges.end());
     std::sort(found.instances.begin(), found.instances.end());
+    std::sort(found.fast.begin(), found.fast.end());
+    found.fast.erase(std::unique(found.fast.begin(), found.fast.end()), found.fast.end());
+    if (found.rate_ppb) found.certificate = certificate();
     return found;
+  }
+
+  /// Lowers the limit on rates of fast clocks to the least one, or to 1 % more than that.
+  void lower_rate() {
+    if (found_.fast.empty()) return;
+    const auto is_feasible = [&](std::int64_t ppb) {
+      Explanation slower = found_;
+      slower.rate_ppb = ppb;
+      System system = relaxed(slower);
+      return greatest_below(system, start(system), effort_).has_value();
+    };
+    std::int64_t low = limit_ppb();
+    while (low + low / 100 < *found_.rate_ppb) {
+      const auto middle = static_cast<std::int64_t>(
+          std::sqrt(static_cast<double>(low) * static_cast<double>(*found_.rate_ppb)));
+      (is_feasible(middle) ? *found_.rate_ppb : low) = middle;
+    }
   }
 
   /// Drops also what could be dropped instead, at the same price: nothing tells which one is wrong.
   /// Looks at no more than k_most_equals.
   void add_equals() {
-    if (found_.rate_ppb || cheapest_.empty()) return;
+    if (cheapest_.empty() || (found_.rate_ppb && found_.fast.empty())) return;
     std::set<std::uint32_t> dropped(found_.edges.begin(), found_.edges.end());
     const auto edges = static_cast<std::uint32_t>(constraints_.edges.size());
     for (const std::uint32_t i : found_.instances) dropped.insert(edges + i);
     std::size_t tried = 0;
     for (std::uint32_t& chosen : cheapest_) {
-      if (relaxations_[chosen].is_step) continue;
+      if (!relaxations_[chosen].drops()) continue;
       const std::uint32_t before = chosen;
       for (std::uint32_t c = 0; c < candidates_.size() && tried < k_most_equals; ++c) {
         if (!is_equal(c, before)) continue;
@@ -328,7 +373,7 @@ class Explainer {
   }
   /// True if another constraint costs as much to drop, and breaks some of the same cycles.
   [[nodiscard]] bool is_equal(std::uint32_t c, std::uint32_t other) const {
-    return c != other && !relaxations_[c].is_step &&
+    return c != other && relaxations_[c].drops() &&
            candidates_[c].price == candidates_[other].price &&
            std::ranges::count(cheapest_, c) == 0 &&
            std::ranges::any_of(candidates_[c].parts, [&](const Candidate::Part& part) {
@@ -364,7 +409,10 @@ class Explainer {
         of_clock[range.step.clock].push_back({&range, c});
       }
     }
-    for (const auto& [clock, parts] : of_clock) add_steps(parts);
+    for (const auto& [clock, parts] : of_clock) {
+      add_steps(parts);
+      add_rates(clock, parts);
+    }
     for (auto& [number, cycles] : of_number) {
       const Evidence evidence = evidence_of(number);
       if (evidence == Evidence::certain) continue;
@@ -400,6 +448,25 @@ class Explainer {
       if (!is_proof(candidate.parts)) continue;
       candidates_.push_back(std::move(candidate));
       relaxations_.push_back({.step = step, .number = 0, .is_step = true});
+    }
+  }
+  /// Adds the rates that a clock may have.
+  void add_rates(std::uint32_t clock, std::span<const Part> parts) {
+    if (!trust_.are_apart) return;
+    for (const auto& [price, ppb] : {std::pair(Prices::rate, Prices::fastest_ppb),
+                                     std::pair(2 * Prices::rate, 2 * Prices::fastest_ppb),
+                                     std::pair(Prices::rates_of_all, Prices::any_ppb)}) {
+      Candidate candidate{price, {}};
+      for (const auto& [range, cycle] : parts) {
+        const std::int64_t need = cycles_[cycle].need;
+        const Int128 lost = cycles_[cycle].ticks.at(clock) * (ppb - limit_ppb()) / gain();
+        if (lost == 0 || need == k_most_need) continue;
+        if (!candidate.parts.empty() && candidate.parts.back().cycle == cycle) continue;
+        candidate.parts.push_back({cycle, static_cast<std::int64_t>(std::min<Int128>(lost, need))});
+      }
+      if (candidate.parts.empty() || !is_proof(candidate.parts)) continue;
+      candidates_.push_back(std::move(candidate));
+      relaxations_.push_back({.step = {clock, 0, 0}, .rate_ppb = ppb});
     }
   }
   /// The longest gap between a begin of a part and the next end of one, where most cycles are
@@ -472,7 +539,7 @@ class Explainer {
       for (std::uint32_t c = 0; c < system.clocks(); ++c)
         system.set_rate(c, difference::RateRange::within(ppb));
     };
-    const std::int64_t limit = constraints_.clocks.front().rate.upper_ppb;
+    const std::int64_t limit = limit_ppb();
     set_rates(without_ends_, rates.ppb);
     if (!greatest_below(without_ends_, start(without_ends_), effort_)) return std::nullopt;
     const auto least = set_least_rate(without_ends_, effort_, limit, start(without_ends_));

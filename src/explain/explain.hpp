@@ -26,17 +26,21 @@ struct Prices {
   /// Weak evidence is wrong, in one of 64 cases: ends that should coincide do not (an instance with
   /// a delay below 0), a link implies no order, or a pair was guessed where records are missing.
   static constexpr double weak = 6;
-  /// Rates of clocks exceed the limit, but two differ by no more than `fastest_ppb`: one clock that
-  /// nothing disciplines.
+  /// Rates of clocks exceed the limit, but two differ by no more than `fastest_ppb`; or that of one
+  /// does, by no more than that (Trust::are_apart): one clock that nothing disciplines.
   static constexpr double rate = 40;
   /// Two differ by more, but no rate exceeds `fastest_ppb`: more than one step, less than two.
   static constexpr double rates_of_two = 100;
+  /// The same of all clocks where each may be told: more than three steps. And one clock, up to
+  /// `any_ppb`: else three steps would be the rate of a clock.
+  static constexpr double rates_of_all = 200;
   /// Rates exceed `fastest_ppb`, but not `any_ppb`. That would explain almost anything, so it costs
   /// as much as ten steps; for timers (Trust::are_timers), as three.
   static constexpr double any_rate = 600, any_rate_of_timers = 200;
   /// Clocks of any frequency, as an estimate without an explanation has them, meet all edges.
   static constexpr double any_frequency = 1200;
   static constexpr std::int64_t fastest_ppb = 1'000'000;  ///< rates of undisciplined clocks
+  static constexpr std::int64_t usual_ppb = 100'000;      ///< rates of wall clocks, as a rule
   static constexpr std::int64_t any_ppb = k_billion / 10;
 };
 
@@ -65,6 +69,7 @@ struct Trust {
   std::span<const Evidence> edges{};      ///< one per edge; empty: all are usual
   std::span<const Evidence> instances{};  ///< the same
   bool are_timers = false;  ///< clocks are timers of machines: high rates are likelier
+  bool are_apart = false;   ///< single clocks may exceed the limit on rates, each at its price
   /// Weak edges are guessed pairs: by themselves they show no step.
   bool is_weak_guessed = false;
   bool may_be_exchanged = false;  ///< only the edges tell causes from effects
@@ -84,7 +89,9 @@ struct Explanation {
   /// Edges that are dropped, or could be instead of these at the same price; increasing.
   std::vector<std::uint32_t> edges;
   std::vector<std::uint32_t> instances;  ///< the same
-  std::optional<std::int64_t> rate_ppb;  ///< the limit on all rates, raised to the least feasible
+  std::vector<std::uint32_t> fast;       ///< clocks that exceed the limit, where others do not
+  std::optional<std::int64_t> rate_ppb;  ///< the limit on rates of these, or of all, raised to the
+                                         ///< least feasible, or a little more
   bool is_exchanged = false;             ///< each effect is a cause of its cause
   /// Edges, then instances, of a cycle that contradicts the limits as they are; increasing.
   std::vector<std::uint32_t> certificate;

@@ -33,7 +33,7 @@ struct Messages {
   std::vector<std::vector<Event>> ends{};  ///< of instances whose ends coincide within 5 ticks
   std::vector<Evidence> evidence{};        ///< of edges
   bool are_timers = false, is_weak_guessed = false;
-  bool is_limit_given = false, may_be_exchanged = false;
+  bool is_limit_given = false, may_be_exchanged = false, are_apart = false;
 
   explicit Messages(std::size_t clocks)
       : limits(clocks + 1, {.rate = difference::RateRange::within(10'000'000)}) {}
@@ -60,6 +60,7 @@ struct Messages {
                                    .instances = instances},
                                   {.edges = evidence,
                                    .are_timers = are_timers,
+                                   .are_apart = are_apart,
                                    .is_weak_guessed = is_weak_guessed,
                                    .may_be_exchanged = may_be_exchanged,
                                    .is_limit_given = is_limit_given},
@@ -196,6 +197,57 @@ TEST(Explain, two_clocks_that_drift_apart_were_not_set) {
   EXPECT_EQ(found.bits, Prices::rates_of_two);
   ASSERT_TRUE(found.rate_ppb);
   EXPECT_NEAR(static_cast<double>(*found.rate_ppb), 800'000, 5'000);
+}
+
+/// Five clocks that talk every 100,000 ticks; `shown` is what a clock shows at a time.
+template <class Shown>
+Messages five_clocks(const Shown& shown) {
+  Messages run(5);
+  run.limit_rates(Prices::usual_ppb);
+  run.are_apart = true;
+  for (std::int64_t t = 0; t < 40'000'000; t += 100'000) {
+    const auto a = static_cast<std::uint32_t>(t / 100'000 % 5);
+    const std::uint32_t b = (a + 1 + static_cast<std::uint32_t>(t / 500'000 % 4)) % 5;
+    run.edges.push_back({{a, shown(a, t)}, {b, shown(b, t + 10)}, 0});
+    run.edges.push_back({{b, shown(b, t + 20)}, {a, shown(a, t + 30)}, 0});
+  }
+  return run;
+}
+
+/// Each clock has its own rate: one at 1,500 ppm is no reason for others to drift.
+TEST(Explain, a_fast_clock_beside_one_that_was_set) {
+  const Explanation found = five_clocks([](std::uint32_t clock, std::int64_t t) {
+                              if (clock == 1) return t + t * 3 / 2'000;
+                              return t + (clock == 3 && t > 20'000'000 ? 700'000 : 0);
+                            }).explain();
+  EXPECT_EQ(found.bits, Prices::step + 2 * Prices::rate);
+  ASSERT_THAT(found.steps, SizeIs(1));
+  EXPECT_EQ(found.steps[0].clock, 3U);
+  EXPECT_THAT(found.fast, ElementsAre(1U));
+  ASSERT_TRUE(found.rate_ppb);
+  EXPECT_NEAR(static_cast<double>(*found.rate_ppb), 1'400'000, 20'000);  // beside 100 ppm
+}
+
+/// Two clocks at 500 ppm could make up for a step of 600 ticks between calls of these two.
+TEST(Explain, a_small_step_is_no_drift_of_two_clocks) {
+  const auto shown = [](std::uint32_t clock, std::int64_t t) {
+    return t + (clock == 3 && t > 20'000'000 ? 600 : 0);
+  };
+  const Explanation found = five_clocks(shown).explain();
+  EXPECT_EQ(found.bits, Prices::step);
+  EXPECT_THAT(found.steps, SizeIs(1));
+  EXPECT_THAT(found.fast, IsEmpty());
+}
+
+/// Many clocks that nothing disciplines are told as all clocks.
+TEST(Explain, all_clocks_may_drift) {
+  const Explanation found = five_clocks([](std::uint32_t clock, std::int64_t t) {
+                              return t + t * (2 * std::int64_t{clock} - 4) / 5'000;
+                            }).explain();
+  EXPECT_THAT(found.steps, IsEmpty());
+  EXPECT_LE(found.bits, Prices::rates_of_all);
+  ASSERT_TRUE(found.rate_ppb);
+  EXPECT_LT(*found.rate_ppb, Prices::fastest_ppb);
 }
 
 /// Clocks 3 and 4 are set back in one pause. Just before it they talked to each other: steps within

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include "base/edge_list.hpp"
 #include "base/exact.hpp"
@@ -26,6 +26,14 @@ constexpr std::uint64_t k_most_steps = std::uint64_t{1} << 26, k_sweeps = 256;
 bool is_much(std::uint64_t dropped, std::uint64_t all) {
   constexpr std::uint64_t k_few = 3, k_share = 20;
   return dropped > k_few && dropped * k_share > all;
+}
+
+/// True if rates are higher than assumed. One clock that nothing disciplines may be fast.
+bool is_fast(const Explanation& explanation, const Knowledge& known) {
+  const std::int64_t assumed = explanation.fast.empty()
+                                   ? known.assumed_ppb
+                                   : std::max(known.assumed_ppb, Prices::fastest_ppb);
+  return explanation.rate_ppb.value_or(0) > assumed;
 }
 
 /// Adds the part of a map between two stamps.
@@ -56,7 +64,7 @@ std::optional<Explained> Explained::find(const Clocks& run, const Edges& edges,
   std::erase_if(explanation->instances,
                 [&](std::uint32_t i) { return i >= edges.instances.size(); });
   const bool is_empty = explanation->steps.empty() && explanation->edges.empty() &&
-                        explanation->instances.empty() && !explanation->rate_ppb &&
+                        explanation->instances.empty() && !is_fast(*explanation, known) &&
                         !explanation->is_exchanged;
   if (is_empty) return std::nullopt;
   if (explanation->is_exchanged) {
@@ -73,7 +81,9 @@ Explained::Explained(const Clocks& run, const Edges& edges, std::uint64_t base,
       run_edges_(edges),
       base_(base),
       evidence_(edges.cause_clock.size() + edges.instances.size(), Evidence::usual),
+      assumed_ppb_(known.assumed_ppb),
       explanation_(std::move(explanation)) {
+  if (!is_fast(explanation_, known)) explanation_.rate_ppb.reset();
   std::ranges::copy(known.trust.edges, evidence_.begin());
   std::ranges::copy(known.trust.instances,
                     evidence_.begin() + static_cast<std::ptrdiff_t>(edges.cause_clock.size()));
@@ -193,8 +203,13 @@ std::optional<std::vector<ClockMap>> Explained::join(std::span<const ClockMap> m
     std::vector<ClockKnot> knots;
     std::uint64_t first = extents[c].first;
     for (const Step& step : steps_of(c)) {
-      add_part(maps[part++], first, time_of(step.before), knots);
-      first = time_of(step.after);
+      const std::uint64_t before = time_of(step.before), after = time_of(step.after);
+      const std::int64_t apart = maps[part + 1](after) - maps[part](before);
+      const std::uint64_t reach =
+          std::min(static_cast<std::uint64_t>(std::max<std::int64_t>(apart, 0)), after - before) /
+          4;
+      add_part(maps[part++], first, before + reach, knots);
+      first = after - reach;
     }
     add_part(maps[part], first, extents[c].last, knots);
     Result<ClockMap> map = ClockMap::from_knots(std::move(knots));
@@ -221,6 +236,12 @@ std::string words_for_time(std::uint64_t time, std::uint64_t resolution_hz) {
 }
 
 }  // namespace
+
+void Told::doubt(const Told& other) {
+  wrong = std::max(wrong, other.wrong);
+  is_too_fast |= other.is_too_fast;
+  is_tied |= other.is_tied;
+}
 
 ClockExplanation told_step(const std::string& clock, std::uint64_t time,
                            std::optional<std::int64_t> size, std::uint64_t resolution_hz) {
@@ -349,6 +370,23 @@ void Explained::tell_exchange(Told& told) const {
                            explanation_.bits > Prices::exchanged ? "less" : "none")});
 }
 
+void Explained::tell_rates(Told& told) const {
+  if (!explanation_.rate_ppb) return;
+  const auto ppm = [](std::int64_t ppb) { return static_cast<double>(ppb) / 1e3; };
+  std::vector<std::string> clocks;
+  for (const std::uint32_t c : explanation_.fast) clocks.push_back(names_[c]);
+  told.is_too_fast = *explanation_.rate_ppb > Prices::fastest_ppb;
+  told.all.push_back(
+      {.kind = ExplanationKind::fast_clocks,
+       .clocks = clocks,
+       .evidence = explanation_.certificate.size(),
+       .bits = explanation_.bits,
+       .text = fmt::format("{} run{} up to {:.9g} ppm fast or slow, beyond the {:.9g} ppm assumed",
+                           clocks.empty() ? "clocks" : fmt::format("{}", fmt::join(clocks, ", ")),
+                           clocks.size() == 1 ? "s" : "", ppm(*explanation_.rate_ppb),
+                           ppm(assumed_ppb_))});
+}
+
 Told Explained::told(std::span<const ClockMap> maps) const {
   Told told;
   if (explanation_.is_exchanged) {
@@ -358,6 +396,7 @@ Told Explained::told(std::span<const ClockMap> maps) const {
   for (std::size_t s = 0; s < explanation_.steps.size(); ++s) {
     told.all.push_back(words_for_step(explanation_.steps[s], explanation_.evidence[s], maps));
   }
+  tell_rates(told);
   tell_pairs(told);
   return told;
 }

@@ -25,6 +25,10 @@ struct Told {
   /// More than a twentieth of the edges of two clocks are set aside as weak, and more than 3.
   bool is_much = false;
   bool is_too_fast = false;  ///< wall clocks beyond Prices::fastest_ppb
+  bool is_tied = false;      ///< as many other clocks could stay (KeptClocks::are_known)
+
+  /// Adds doubts of another timeline of the same trace.
+  void doubt(const Told& other);
 };
 
 /// A clock that was set, ahead by `size` ticks if that is known, at a time.
@@ -34,6 +38,7 @@ ClockExplanation told_step(const std::string& clock, std::uint64_t time,
 /// Facts of a run beside its clocks and edges.
 struct Knowledge {
   std::int64_t rate_ppb = 0;                ///< limit on the rates of clocks
+  std::int64_t assumed_ppb = rate_ppb;      ///< higher rates that need not be explained
   Trust trust{};                            ///< trust in its edges
   std::span<const std::int64_t> offsets{};  ///< see difference::Constraints::offsets
   std::span<const std::string> names{};     ///< names of clocks, for reports; empty: their own
@@ -60,8 +65,10 @@ class Explained {
   [[nodiscard]] Edges edges() const { return list_.view(); }
 
   /// The maps of the run's clocks from those of clocks(). `extents`: first and last stamps of the
-  /// run's clocks. Without instances, steps move to the gap, of those that cycles leave open, where
-  /// messages take the least time by these maps. Empty if time would run backward.
+  /// run's clocks. A part reaches into the gap around a step, as far as the order of times allows,
+  /// for stamps there without edges, and others of a coarse clock. Without instances, steps move to
+  /// the gap, of those that cycles leave open, where messages take the least time by these maps.
+  /// Empty if time would run backward.
   [[nodiscard]] std::optional<std::vector<ClockMap>> join(std::span<const ClockMap> maps,
                                                           std::span<const StampRange> extents);
   /// `maps`: of the run's clocks; empty: sizes of steps are not known.
@@ -85,6 +92,7 @@ class Explained {
   [[nodiscard]] std::string words_for_edge(std::uint32_t edge) const;
   [[nodiscard]] ClockExplanation words_for_step(const Step& step, std::uint32_t evidence,
                                                 std::span<const ClockMap> maps) const;
+  void tell_rates(Told& told) const;
   void tell_pairs(Told& told) const;
   void tell_exchange(Told& told) const;
 
@@ -93,6 +101,7 @@ class Explained {
   Edges run_edges_;
   std::uint64_t base_;              ///< stamp that those of the explanation count from
   std::vector<Evidence> evidence_;  ///< of edges, then of instances
+  std::int64_t assumed_ppb_;        ///< limit on rates, for reports
   Explanation explanation_;
   std::vector<std::uint32_t> first_;     ///< first part of every clock
   std::vector<std::uint32_t> clock_of_;  ///< clock of every part

@@ -46,9 +46,9 @@ std::vector<std::uint32_t> by_trust(std::size_t count, std::span<const differenc
   return order;
 }
 
-/// The clocks that stay; empty if no clocks meet all edges.
-std::vector<char> find_staying(std::size_t count, const Edges& edges, std::int64_t rate_ppb,
-                               const std::vector<char>& votes) {
+/// The clocks that stay; none if no clocks meet all edges.
+difference::AtZero find_staying(std::size_t count, const Edges& edges, std::int64_t rate_ppb,
+                                const std::vector<char>& votes) {
   const GivenConstraints constraints(count, edges, rate_ppb);
   if (!constraints.fit()) return {};
   const difference::System system(constraints.view());
@@ -60,7 +60,7 @@ std::vector<char> find_staying(std::size_t count, const Edges& edges, std::int64
   for (const char vote : votes)
     weights.push_back(vote != 0 ? static_cast<std::uint32_t>(count) + 1 : 1);
   auto found = find_most_at_zero(system, order, effort, weights);
-  return found ? std::move(found->stays) : std::vector<char>();
+  return found ? *std::move(found) : difference::AtZero();
 }
 
 }  // namespace
@@ -87,7 +87,8 @@ Result<std::optional<KeptClocks>> keep_most_clocks(const Clocks& clocks, const E
                                                    std::span<const std::uint32_t> clock_of,
                                                    const AlignGroup& align_group) {
   const std::vector<char> votes = voting_parts(clocks.clocks.size(), edges, clock_of);
-  const std::vector<char> stays = find_staying(clocks.clocks.size(), edges, rate_ppb, votes);
+  const auto [stays, complete, is_only] =
+      find_staying(clocks.clocks.size(), edges, rate_ppb, votes);
   std::size_t staying = 0;
   if (stays.empty()) return std::nullopt;
   for (std::size_t c = 0; c < votes.size(); ++c) staying += votes[c] != 0 && stays[c] != 0 ? 1 : 0;
@@ -108,7 +109,9 @@ Result<std::optional<KeptClocks>> keep_most_clocks(const Clocks& clocks, const E
                                  return EdgeList::End{number[clock], time};
                                }});
   TRY_ASSIGN(const std::vector<ClockMap> aligned, align_group(group, own.view()));
-  KeptClocks result{.maps = std::vector<ClockMap>(clocks.clocks.size()), .kept = kept};
+  KeptClocks result{.maps = std::vector<ClockMap>(clocks.clocks.size()),
+                    .kept = kept,
+                    .are_known = is_only || all <= 2};
   for (std::size_t c = 0; c < clocks.clocks.size(); ++c) {
     if (stays[c] == 0) result.maps[c] = trace::seen_from(aligned[0], aligned[number[c]]);
   }

@@ -22,6 +22,8 @@ using AlignGroup =
 struct KeptClocks {
   std::vector<ClockMap> maps;  ///< one map for each of Clocks::clocks
   std::size_t kept = 0;        ///< clocks whose map moves nothing
+  /// False: of three or more clocks as many others could stay. Of two, either shows the time.
+  bool are_known = true;
 };
 
 /// Which clocks vote on the common time: each once, where some were set and their parts count as

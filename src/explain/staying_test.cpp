@@ -51,5 +51,29 @@ TEST(KeepMostClocks, parts_of_a_clock_do_not_outvote_two_others) {
   EXPECT_EQ(aligned, 3U);
 }
 
+/// Clocks c and d are 300 ticks apart. Only messages without much delay tell which one is wrong.
+TEST(KeepMostClocks, knows_whether_other_clocks_could_stay) {
+  Clocks clocks{.name = "run", .resolution_hz = 1'000'000'000, .clocks = {}};
+  for (const char* name : {"a", "b", "c", "d"}) clocks.clocks.push_back({.name = name});
+  const AlignGroup align = [](const Clocks& group, const Edges&) {
+    return Result<std::vector<ClockMap>>(std::vector<ClockMap>(group.clocks.size()));
+  };
+  for (const std::uint64_t delay : {10U, 1'000U}) {
+    EdgeList list;
+    const auto talk = [&](std::uint32_t a, std::uint32_t b, std::uint64_t way,
+                          std::uint64_t ahead) {
+      list.add({a, 10'000}, {b, 10'000 + way + ahead});
+      list.add({b, 10'000 + ahead}, {a, 10'000 + way});
+    };
+    talk(0, 1, 10, 0);
+    for (const std::uint32_t other : {0U, 1U}) talk(other, 2, delay, 0);
+    talk(2, 3, 10, 300);
+    const auto kept = keep_most_clocks(clocks, list.view(), 100'000, {}, align).value();
+    ASSERT_TRUE(kept);
+    EXPECT_EQ(kept->kept, 3U);
+    EXPECT_EQ(kept->are_known, delay == 10);
+  }
+}
+
 }  // namespace
 }  // namespace entrain::explain

@@ -232,6 +232,9 @@ std::string unproven_text(const CheckReport& report, Doubt doubt, std::uint64_t 
       return "the corrected times show other pairs of operations than those they were corrected "
              "by; " +
              none_violated(report) + share_clause(report);
+    case Doubt::tied_clocks:
+      return "other clocks, as many as stay, could be the right ones; " + none_violated(report) +
+             close_text(report) + share_clause(report);
     case Doubt::fast_clocks:
       return "the clocks of machines would have to run more than 1,000 ppm fast or slow: files of "
              "another run are among these, or times in another unit; " +

@@ -101,7 +101,7 @@ const char* name_of(LastArrival known) {
 
 const char* name_of(Doubt doubt) {
   return name_in({"none", "contradictory_edges", "no_edges", "low_coverage", "clocks_apart",
-                  "unsettled_pairs", "set_aside", "fast_clocks"},
+                  "unsettled_pairs", "set_aside", "fast_clocks", "tied_clocks"},
                  doubt);
 }
 

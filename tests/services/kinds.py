@@ -554,6 +554,66 @@ def clock_that_nobody_disciplines(run, size):
     run.judged, run.verdicts, run.within = ["api"], ("violations",), 20 * MS
 
 
+def calls(run, size, gap=0.1 * S):
+    """Calls between five to seven hosts: of any two, of the first one, or of neighbours. Returns the
+    hosts in a random order, and the end."""
+    hosts, t = [f"host{i}" for i in range(run.rng.randrange(5, 8))], EPOCH
+    pairs = run.rng.choice(([(a, b) for a in hosts for b in hosts if a != b],
+                            [(hosts[0], b) for b in hosts[1:]], list(zip(hosts, hosts[1:]))))
+    for k in range(size * 2):
+        t += run.rng.uniform(0.2, 1.5) * gap
+        run.call(*run.rng.choice(pairs), t, k + 1)
+    return run.rng.sample(hosts, len(hosts)), t
+
+
+def set_clock(run, host, set_at, by):
+    """Times that it shows twice may stay wrong, and a call around the step."""
+    before = run.clock.get(host, lambda t: t)
+    run.clock[host] = lambda t: before(t) + (by if t >= set_at else 0)
+    twice = sum(one["host"] == host and abs(one["b"] - set_at) <= abs(by) for one in run.spans)
+    run.judged, run.verdicts, run.after = [*run.judged, host], ("violations",), ("clean", "unproven")
+    run.most_wrong = max(run.most_wrong, 2 + (twice if by < 0 else 0))
+    run.within = 20 * MS
+
+
+def drift_beside_a_step(run, size, step):
+    hosts, t = calls(run, size, 10 ** run.rng.uniform(-1.3, 0) * S)
+    rate = run.rng.choice((-1, 1)) * run.rng.uniform(20e-6, 200e-6)
+    run.clock[hosts[1]] = lambda t: t + (t - EPOCH) * rate
+    set_clock(run, hosts[0], stretch(run, EPOCH, t), run.rng.choice((-1, 1)) * 10 ** run.rng.uniform(-1.5, 0) * S)
+    run.judged.append(hosts[1])
+    for host in hosts:
+        clock = run.clock.get(host, lambda t: t)
+        run.clock[host] = lambda t, clock=clock: int(clock(t)) // step * step
+        run.resolution[host] = step
+
+
+@situation
+def drift_beside_a_step_in_5_ms(run, size):
+    drift_beside_a_step(run, size, 5 * MS)
+
+
+@situation
+def drift_beside_a_step_in_ms(run, size):
+    drift_beside_a_step(run, size, MS)
+
+
+@situation
+def clock_set_between_seldom_calls(run, size):
+    """A drift of some hundred ppm would do the same between two calls."""
+    hosts, t = calls(run, size, run.rng.uniform(1, 5) * S)
+    set_clock(run, hosts[0], stretch(run, EPOCH, t), run.rng.choice((-1, 1)) * run.rng.uniform(16, 83) * MS)
+
+
+@situation
+def two_clocks_set_at_once(run, size):
+    hosts, t = calls(run, size, 10 ** run.rng.uniform(-1.3, 0) * S)
+    set_at = stretch(run, EPOCH, t)
+    for host in hosts[:2]:
+        by = run.rng.choice((-1, 1)) * 10 ** run.rng.uniform(-1.5, 0) * S
+        set_clock(run, host, set_at + run.rng.uniform(0, 0.5) * S, by)
+
+
 # H: times that somebody else has changed
 
 

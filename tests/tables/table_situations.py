@@ -51,8 +51,8 @@ class Table:
         return self.shown.get(clock, lambda t: t)(t)
 
     def wrong(self, shown, most=0):
-        """Makes one clock a wrong one; the others stay right."""
-        clock = self.draw.choice(self.clocks)
+        """Makes one more clock a wrong one; the others stay right."""
+        clock = self.draw.choice([clock for clock in self.clocks if clock not in self.judged])
         self.shown[clock], self.judged[clock] = shown, most
 
     def inner(self):
@@ -100,6 +100,35 @@ def set_back(table):
 def set_three_times(table):
     steps = [(table.inner(), abs(size_of_step(table.draw))) for _ in range(3)]
     table.wrong(lambda t: t + sum(by for at, by in steps if t >= at), 6)
+
+
+def beside_right_ones(table):
+    """Most clocks are right though two are not."""
+    while len(table.clocks) < 5:
+        table.__init__(table.draw, len(table.edges))
+    table.verdicts = ("clean", "unproven")
+
+
+def set_at(table, at, by):
+    """Makes one more clock one that was set. Times that it showed twice stay wrong."""
+    table.wrong(lambda t: t + by * (t >= at))
+    clock = list(table.judged)[-1]
+    table.judged[clock] = 4 + sum(by < 0 and abs(t - at) <= -by for own in table.edges
+                                  for c, t in (own[:2], own[2:]) if c == clock)
+
+
+def two_set_at_once(table):
+    beside_right_ones(table)
+    at = table.inner()
+    for _ in range(2):
+        set_at(table, at + table.draw.randrange(MS), size_of_step(table.draw))
+
+
+def fast_beside_one_that_was_set(table):
+    beside_right_ones(table)
+    rate = table.draw.choice((-1, 1)) * table.draw.uniform(1000, 2000)
+    table.wrong(lambda t: t + int((t - table.first) * rate / 1e6))
+    set_at(table, table.inner(), size_of_step(table.draw))
 
 
 def off_and_set_twice(table):
@@ -160,7 +189,8 @@ def a_wrong_clock_beside_one_of_whole_ms(table):
 
 
 KINDS = {f.__name__: f for f in (
-    right_clocks, an_offset, a_drift, set_forward, set_back, set_three_times, off_and_set_twice, wrong_pairs, whole_us,
+    right_clocks, an_offset, a_drift, set_forward, set_back, set_three_times, two_set_at_once,
+    fast_beside_one_that_was_set, off_and_set_twice, wrong_pairs, whole_us,
     seconds_with_decimals, iso_8601, a_clock_of_whole_ms, a_wrong_clock_beside_one_of_whole_ms)}
 
 

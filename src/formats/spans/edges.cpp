@@ -169,6 +169,14 @@ std::uint64_t take_steps(const Spans& spans, const Steps& steps, BigVector<Edge>
   return explained;
 }
 
+/// The steps of moved stamps: a rate of 1,000 ppm stretches a step of 1 ms by 1 us.
+Steps moved_by_maps(Steps steps) {
+  for (std::vector<std::uint64_t>* all : {&steps.of_begins, &steps.of_ends}) {
+    for (std::uint64_t& step : *all) step += (step - 1) / 1000;
+  }
+  return steps;
+}
+
 std::vector<std::string> notes_of(const Steps& steps, const Clocks& clocks) {
   std::map<std::uint64_t, std::vector<std::string>> clocks_of;
   for (std::size_t c = 0; c < clocks.clocks.size(); ++c) {
@@ -198,7 +206,7 @@ SpanEdges edges_of(const Spans& spans, const Family& family, const Identity& ide
   result.found = finder.edges();
   result.without_parent = finder.uncalled;
   const std::uint64_t beside_calls = drop_links(result.found);
-  result.steps = known != nullptr ? *known
+  result.steps = known != nullptr ? moved_by_maps(*known)
                                   : learn_steps(spans, identity.clocks.clocks.size(),
                                                 [](const Span& span) { return span.host; });
   const std::uint64_t unresolved = take_steps(spans, result.steps, result.found);
