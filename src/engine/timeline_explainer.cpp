@@ -50,7 +50,8 @@ causal::AssumedRates TimelineExplainer::assumed_rates() const {
 }
 
 bool TimelineExplainer::are_usual() const {
-  return given_ && t_.prior.kind == ClockKind::wall && !assumed_rates().is_given;
+  return given_ && t_.prior.kind == ClockKind::wall && !assumed_rates().is_given &&
+         given_->edges.instances.empty();
 }
 
 bool TimelineExplainer::may_be_explained() const {

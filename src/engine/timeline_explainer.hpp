@@ -35,7 +35,8 @@ class TimelineExplainer : protected TimelineReader {
 
   /// Limits on rates: given, assumed, or the least that are possible.
   [[nodiscard]] causal::AssumedRates assumed_rates() const;
-  /// True for wall clocks, of which few are as fast as is assumed of each.
+  /// True for wall clocks, of which few are as fast as is assumed of each. Ends of collectives show
+  /// the rates themselves.
   [[nodiscard]] bool are_usual() const;
 
   [[nodiscard]] explain::Told told(std::span<const ClockMap> maps) const;
