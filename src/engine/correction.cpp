@@ -258,10 +258,13 @@ void Correction::tell_steps_as_stored() {
         if (is_over && change(k) > change(step)) step = k;
       }
       if (step == 0) continue;
+      // The map reaches into the gap of the step, by a half of what it leaves at most.
+      const std::uint64_t gap = knots[step].local - knots[step - 1].local;
+      const std::uint64_t latest = std::max(falls[f].local, knots[step].local + gap / 2 + 1);
       for (ClockExplanation& one : t_.told.all) {
         if (one.kind != ExplanationKind::step || !one.size_ticks || one.clocks.empty() ||
             one.clocks.front() != names[c] || *one.time_ticks < falls[f - 1].local ||
-            *one.time_ticks > std::max(falls[f].local, knots[step].local)) {
+            *one.time_ticks > latest) {
           continue;
         }
         one.size_ticks = *one.size_ticks + back;

@@ -348,12 +348,14 @@ void Explained::tell_pairs(Told& told) const {
     bits += price_of(evidence_[run_edges_.cause_clock.size() + i]);
   }
   told.wrong += instances;
-  told.all.push_back({.kind = ExplanationKind::wrong_pairs,
-                      .evidence = instances,
-                      .bits = bits,
-                      .text = fmt::format("{} collective{} contradict the others whatever clocks "
-                                          "do, and move no clock",
-                                          instances, instances == 1 ? "" : "s")});
+  told.all.push_back(
+      {.kind = ExplanationKind::wrong_pairs,
+       .evidence = instances,
+       .bits = bits,
+       .text = fmt::format("{} the others whatever clocks do, and {} no clock",
+                           instances == 1 ? "1 collective contradicts"
+                                          : fmt::format("{} collectives contradict", instances),
+                           instances == 1 ? "moves" : "move")});
 }
 
 void Explained::tell_exchange(Told& told) const {
