@@ -237,8 +237,8 @@ class Source {
   }
   /// Adds to a report what does not follow from edges: calls without edges, coverage.
   virtual void complete(CheckReport& report) const { static_cast<void>(report); }
-  /// Per given clock: its stamps as given -> as stored, where it was set back and later stamps count
-  /// on. Empty: all are as stored.
+  /// Per given clock: its stamps as given -> as stored, where it was set back and later stamps
+  /// count on. Empty: all are as stored.
   [[nodiscard]] virtual std::vector<ClockMap> stored_times() const { return {}; }
   /// Summary of the contents, for people. Errors: those of load().
   [[nodiscard]] virtual Result<ArchiveInfo> describe(unsigned threads,
