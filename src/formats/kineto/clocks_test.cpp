@@ -196,7 +196,8 @@ TEST_F(Devices, records_of_synchronisation_say_what_a_call_waited_for) {
     std::vector<std::string> events = run;
     events.insert(events.end(), {wait, record});
     std::vector<std::uint64_t> found;
-    for (const InnerEdge& edge : file(events).clocks[1].edges) {
+    const RankFile read = file(events);
+    for (const InnerEdge& edge : read.clocks[1].edges) {
       if (!edge.from_host) found.push_back(edge.device);
     }
     return found;
