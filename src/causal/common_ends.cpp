@@ -2,6 +2,7 @@
 #include "causal/common_ends.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
@@ -25,7 +26,10 @@ constexpr double k_us_per_s = 1e6;
 constexpr std::int64_t k_tolerated_spreads = 32;
 
 /// Times at which maps are compared.
-constexpr std::uint64_t k_times = 64;
+constexpr std::size_t k_times = 65;
+
+/// Violations that a fit may leave, ticks: beyond, times are of no one run.
+constexpr std::int64_t k_most_left = std::int64_t{1} << 60;
 
 }  // namespace
 
@@ -83,39 +87,45 @@ void CommonEnds::choose_less_violated() {
   }
 }
 
-void CommonEnds::let_most_stay() {
-  if (!ends_ || !context_.reference.consensus || context_.reference.location != k_none) return;
+std::vector<std::size_t> CommonEnds::clocks_that_agree() const {
   const std::vector<trace::LocationSkeleton>& locations = context_.trace().locations;
   const std::vector<ClockMap>& maps = presync_.maps;
-  std::vector<std::size_t> clocks;
   std::uint64_t first = std::numeric_limits<std::uint64_t>::max(), last = 0;
+  std::vector<std::size_t> clocks;
   for (std::size_t l = 0; l < maps.size(); ++l) {
     if (locations[l].event_count == 0) continue;
-    if (maps[l].is_identity()) return;
     clocks.push_back(l);
     first = std::min(first, locations[l].first);
     last = std::max(last, locations[l].last);
   }
-  const auto time = [&](std::size_t l, std::uint64_t k) {
-    return maps[l](first + (last - first) / k_times * k);
-  };
-  std::ranges::stable_sort(clocks, {}, [&](std::size_t l) { return time(l, k_times / 2); });
-  const std::int64_t most = k_tolerated_spreads * std::max<std::int64_t>(ends_->spread, 1);
-  const auto agree = [&](std::size_t l, std::size_t r) {
-    for (std::uint64_t k = 0; k <= k_times; ++k) {
-      if (std::abs(time(l, k) - time(r, k)) > most) return false;
+  std::vector<std::array<std::int64_t, k_times>> shown(maps.size());
+  for (const std::size_t l : clocks) {
+    for (std::size_t k = 0; k < k_times; ++k) {
+      shown[l][k] = maps[l](first + (last - first) / (k_times - 1) * k);
     }
-    return true;
-  };
-  std::vector<std::size_t> staying;
+  }
+  const auto middle = [&](std::size_t l) { return shown[l][k_times / 2]; };
+  std::ranges::stable_sort(clocks, {}, middle);
+  const std::int64_t most = k_tolerated_spreads * std::max<std::int64_t>(ends_->spread, 1);
+  const auto agree = [&](std::int64_t a, std::int64_t b) { return std::abs(a - b) <= most; };
+  std::vector<std::size_t> best;
   for (std::size_t k = 0; k < clocks.size(); ++k) {  // those near to a clock come after it
     std::vector<std::size_t> own;
-    const std::int64_t limit = time(clocks[k], k_times / 2) + most;
-    for (std::size_t n = k; n < clocks.size() && time(clocks[n], k_times / 2) <= limit; ++n) {
-      if (agree(clocks[n], clocks[k])) own.push_back(clocks[n]);
+    for (std::size_t n = k; n < clocks.size() && agree(middle(clocks[n]), middle(clocks[k])); ++n) {
+      if (std::ranges::equal(shown[clocks[n]], shown[clocks[k]], agree)) own.push_back(clocks[n]);
     }
-    if (own.size() > staying.size()) staying = std::move(own);
+    if (own.size() > best.size()) best = std::move(own);
   }
+  return best;
+}
+
+void CommonEnds::let_most_stay() {
+  if (!ends_ || !context_.reference.consensus || context_.reference.location != k_none) return;
+  const std::vector<ClockMap>& maps = presync_.maps;
+  for (std::size_t l = 0; l < maps.size(); ++l) {
+    if (context_.trace().locations[l].event_count > 0 && maps[l].is_identity()) return;
+  }
+  const std::vector<std::size_t> staying = clocks_that_agree();
   if (staying.size() < 2) return;
   const ClockMap reference = maps[staying[staying.size() / 2]];
   std::vector<ClockMap> referred;
@@ -123,7 +133,10 @@ void CommonEnds::let_most_stay() {
   std::vector<ClockMap> kept = referred;
   for (const std::size_t l : staying) kept[l] = ClockMap();
   std::int64_t by = 0;  // what the fit leaves, which is removed later
-  while (any_violation(context_, maps, by)) by = std::max(2 * by, ends_->spread + 1);
+  while (any_violation(context_, maps, by)) {
+    by = std::max(2 * by, ends_->spread + 1);
+    if (by > k_most_left) return;
+  }
   for (std::vector<ClockMap>* const found : {&kept, &referred}) {
     if (any_violation(context_, *found, by)) continue;
     presync_.maps = std::move(*found);

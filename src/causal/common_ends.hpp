@@ -44,6 +44,8 @@ class CommonEnds {
 
  private:
   void take(std::vector<ClockMap> maps);
+  /// The largest set of locations whose maps agree with that of one, at k_times times of the run.
+  [[nodiscard]] std::vector<std::size_t> clocks_that_agree() const;
 
   constraints::Context context_;
   const clocks::Presynchronised& measured_;

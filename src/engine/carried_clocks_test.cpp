@@ -217,6 +217,26 @@ TEST(CarriedClocks, a_host_that_was_set_carries_its_device) {
   }
 }
 
+/// The clock is set by 5 s beside the first call, which then contradicts all others: no step is
+/// told for one call. It moves nobody, neither in the correction nor in what is checked afterwards.
+TEST(CarriedClocks, a_call_that_contradicts_the_others_moves_no_rank) {
+  const auto set = [](double time) { return time + (time < k_unix_us + 15'000 ? 0 : 5e6); };
+  const TempFolder truth, wrong, out;
+  for (int rank = 0; rank < 4; ++rank) {
+    write_loop(truth, rank, right, right);
+    rank == 1 ? write_loop(wrong, rank, set, set) : write_loop(wrong, rank, right, right);
+  }
+  const CorrectReport report = corrected(wrong.path(), out / "fixed");
+  EXPECT_EQ(report.judgement->verdict, Verdict::unproven);
+  EXPECT_EQ(report.after.violations, 0U);
+  for (const std::size_t clock : {0U, 2U, 3U, 4U, 6U, 7U}) {
+    EXPECT_LE(error_of(out / "fixed", truth.path(), clock), 1'000) << clock;
+  }
+  for (const std::size_t clock : {1U, 5U}) {
+    EXPECT_LE(usual_error_of(out / "fixed", truth.path(), clock), 5'000) << clock;
+  }
+}
+
 /// Times from launch to kernel change with the device: its host is right.
 TEST(CarriedClocks, a_device_that_is_calibrated_anew_moves_no_host) {
   const auto calibrated = [](double time) {

@@ -15,6 +15,7 @@
 #include "constraints/node_times.hpp"
 #include "engine/amortization.hpp"
 #include "engine/correct_output.hpp"
+#include "engine/stored_times.hpp"
 #include "formats/registry/open.hpp"
 #include "match/graph.hpp"
 #include "picture/flows.hpp"
@@ -237,56 +238,10 @@ void Correction::tabulate_clocks() {
   if (bounds && page_ == nullptr && !options_.check.bounds.rows) bounds->rows.clear();
 }
 
-/// A clock that was set back counts on: its step was found beside what it counts on by. The two are
-/// told as one, between the knots of the step.
-void Correction::tell_steps_as_stored() {
-  stored_ = source_.stored_times();
-  const std::uint64_t hz = t_.loaded.trace.definitions.clock.resolution_hz;
-  const std::vector<std::string> names = trace::clock_names(t_.loaded.trace.definitions);
-  for (std::size_t c = 0; c < stored_.size(); ++c) {
-    std::vector<ClockKnot> falls(stored_[c].knots().begin(), stored_[c].knots().end());
-    const std::span<const ClockKnot> knots = t_.presync.maps[c].knots();
-    for (std::size_t f = 1; f < falls.size(); ++f) {
-      const std::int64_t back = falls[f].offset - falls[f - 1].offset;
-      std::size_t step = 0;  // knot after the largest change over this fall
-      for (std::size_t k = 1; k < knots.size() && back != 0; ++k) {
-        const auto change = [&](std::size_t at) {
-          return at == 0 ? 0 : std::abs(knots[at].offset - knots[at - 1].offset);
-        };
-        const bool is_over =
-            knots[k - 1].local <= falls[f].local && knots[k].local >= falls[f - 1].local;
-        if (is_over && change(k) > change(step)) step = k;
-      }
-      if (step == 0) continue;
-      // The map reaches into the gap of the step, by a half of what it leaves at most.
-      const std::uint64_t gap = knots[step].local - knots[step - 1].local;
-      const std::uint64_t latest = std::max(falls[f].local, knots[step].local + gap / 2 + 1);
-      for (ClockExplanation& one : t_.told.all) {
-        if (one.kind != ExplanationKind::step || !one.size_ticks || one.clocks.empty() ||
-            one.clocks.front() != names[c] || *one.time_ticks < falls[f - 1].local ||
-            *one.time_ticks > latest) {
-          continue;
-        }
-        one.size_ticks = *one.size_ticks + back;
-        one.time_ticks = *one.time_ticks - static_cast<std::uint64_t>(-falls[f].offset);
-        one.text = explain::told_step(fmt::format("{}", fmt::join(one.clocks, ", ")),
-                                      *one.time_ticks, one.size_ticks, hz)
-                       .text;
-      }
-      falls[f - 1].local = knots[step - 1].local;
-      falls[f].local = knots[step].local;
-    }
-    if (falls.size() < 2) continue;
-    falls.front().local = std::min(falls.front().local, falls[1].local - 1);
-    falls.back().local = std::max(falls.back().local, falls[falls.size() - 2].local + 1);
-    if (auto moved = ClockMap::from_knots(std::move(falls))) stored_[c] = *std::move(moved);
-  }
-}
-
 Result<Correction::Outcome> Correction::attempt(const CheckOptions& check, bool report) {
   t_ = {};
   TRY_ASSIGN(t_, find_timeline(workers_, paired(), check, use(), progress_));
-  tell_steps_as_stored();
+  stored_ = tell_as_stored(source_, t_);
   if (check.bounds.wanted) TRY(hold_in_intervals(report));
   if (report) evidence_ = diagnosis::clock_evidence(diagnosed_clocks(workers_, t_));
   report_.run.phases.scan += t_.scan_s;

@@ -106,7 +106,6 @@ class Correction {
 
   /// Fills the table of clocks.
   void tabulate_clocks();
-  void tell_steps_as_stored();
 
   /// The source with the pairs that times are corrected by.
   [[nodiscard]] const formats::Source& paired() const { return paired_ ? *paired_ : source_; }

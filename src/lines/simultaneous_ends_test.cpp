@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lines/simultaneous_ends.hpp"
 
+#include <utility>
+
 #include <gtest/gtest.h>
 
 namespace entrain::lines {
@@ -37,6 +39,45 @@ TEST(SimultaneousEnds, a_clock_that_is_late_is_set_and_the_others_stay) {
   EXPECT_TRUE((*found)[0].is_identity());
   EXPECT_TRUE((*found)[1].is_identity());
   EXPECT_NEAR(static_cast<double>((*found)[2](1'035'000)), 1'005'000, 2);
+}
+
+/// The second clock drifts, and has the lower median of the offsets.
+TEST(SimultaneousEnds, the_clock_that_stays_is_one_by_which_most_others_stay) {
+  SimultaneousEnds ends;
+  ends.spread = 100;
+  for (const auto& [offset, rate] : {std::pair(-3e7, 0.0), {-10, 2e-4}, {0, 0.0}, {10, 0.0}}) {
+    ends.lines.push_back({.offset = offset,
+                          .rate = rate,
+                          .at = 1'500'000'000,
+                          .events = {1'000'000'000, 2'000'000'000},
+                          .number = 100});
+  }
+  const auto found = maps_of(ends, std::nullopt, k_most_rate);
+  ASSERT_TRUE(found);
+  EXPECT_TRUE((*found)[2].is_identity());
+  EXPECT_TRUE((*found)[3].is_identity());
+  EXPECT_NEAR(static_cast<double>((*found)[1](2'000'000'000)), 2'000'100'000, 100);
+  EXPECT_NEAR(static_cast<double>((*found)[0](1'500'000'000)), 1'470'000'000, 100);
+}
+
+/// Each has a time of its own: one that was not set decides.
+TEST(SimultaneousEnds, of_as_many_that_stay_the_one_with_more_votes_does) {
+  Calls calls(3);
+  for (std::uint64_t t = 1'000'000; t < 1'010'000; t += 1000) {
+    calls.add({t - 50'000, t, t + 30'000});
+  }
+  Edges edges;
+  edges.instances = calls.instances;
+  edges.members = calls.members;
+  const auto ends = find_simultaneous_ends(calls.clocks, edges, 1, nullptr);
+  ASSERT_TRUE(ends && *ends);
+  for (const std::size_t whole : {0U, 1U, 2U}) {
+    std::vector<char> votes(3, 1);
+    votes[whole] = 2;
+    const auto maps = maps_of(**ends, std::nullopt, k_most_rate, votes);
+    ASSERT_TRUE(maps);
+    for (std::size_t c = 0; c < 3; ++c) EXPECT_EQ((*maps)[c].is_identity(), c == whole) << c;
+  }
 }
 
 /// A file of few calls, or of none, says nothing against the others.

@@ -256,6 +256,27 @@ TEST_F(Devices, times_that_a_clock_shows_twice_count_on_in_the_order_of_records)
   EXPECT_TRUE(file(twice).clocks[0].falls.all.empty());
 }
 
+/// Host and device are set back while a call waits: its begin is before that, that of the kernel it
+/// waits for after.
+TEST_F(Devices, calls_in_flight_when_a_clock_was_set_back_are_no_edges) {
+  std::vector<std::string> events;
+  for (int k = 1; k <= 40; ++k) {
+    const double before = 1e6 + 2'000.0 * k, after = before - 5'000;
+    const double begin = k > 21 ? after : before, kernel = k > 20 ? after : before;
+    events.push_back(launch(begin, k));
+    events.push_back(call("cudaDeviceSynchronize", begin + 10, k == 21 ? 15 : 500, 100 + k));
+    events.push_back(work(kernel + 20, k));
+  }
+  const RankFile one = file(events);
+  ASSERT_EQ(one.clocks.size(), 2U);
+  const std::vector<InnerEdge>& edges = one.clocks[1].edges;
+  EXPECT_EQ(std::ranges::count(edges, true, &InnerEdge::from_host), 39);
+  for (const InnerEdge& edge : edges) {
+    const auto apart = static_cast<std::int64_t>(edge.device - edge.host);
+    EXPECT_LT(std::abs(apart), 3'000'000) << edge.host;
+  }
+}
+
 /// The host is set back; a device that no launch names is not, and nothing ties it to its host.
 TEST_F(Devices, a_device_that_nothing_ties_to_its_host_does_not_fall_with_it) {
   std::vector<std::string> events;
