@@ -488,11 +488,11 @@ class Projector {
   [[nodiscard]] difference::Solved<Values> slowest_moves(difference::System& system,
                                                          Attempt& attempt) const {
     difference::Effort effort = effort_of(system);
-    const auto rate = set_least_rate(system, effort, attempt.rate_ppb);
+    const auto rate = set_least_rate(system, effort, {attempt.rate_ppb});
     if (!rate) return tl::unexpected(rate.error());
-    if (*rate > k_most_rate_ppb) return tl::unexpected(difference::Failure());
-    attempt.rate_ppb = *rate;
-    const std::int64_t limit = std::max(*rate, ProjectionLimits::move_rate_ppb);
+    if (rate->ppb > k_most_rate_ppb) return tl::unexpected(difference::Failure());
+    attempt.rate_ppb = rate->ppb;
+    const std::int64_t limit = std::max(rate->ppb, ProjectionLimits::move_rate_ppb);
     for (std::uint32_t c = 0; c < system.clocks(); ++c)
       system.set_rate(c, difference::RateRange::within(limit));
     return project(system, Values(system.nodes(), 0));

@@ -358,9 +358,9 @@ Solved<Values> project(const System& system, const Bounds& bounds, const Values&
   return above;
 }
 
-Solved<std::int64_t> set_least_rate(System& system, Effort& effort, std::int64_t from_ppb,
-                                    const Values& start) {
-  std::int64_t rate = from_ppb;
+Solved<LeastRate> set_least_rate(System& system, Effort& effort, LimitRange within,
+                                 const Values& start) {
+  std::int64_t rate = within.least_ppb;
   const auto set_rate = [&] {
     for (std::uint32_t clock = 0; clock < system.clocks(); ++clock)
       system.set_rate(clock, RateRange::within(rate));
@@ -369,7 +369,7 @@ Solved<std::int64_t> set_least_rate(System& system, Effort& effort, std::int64_t
   Search<Way::lower> search(system, values, effort);
   for (set_rate();; set_rate(), search.resume()) {
     const auto failure = search.run();
-    if (!failure) return rate;
+    if (!failure) return LeastRate{rate, std::move(values)};
     // Cycles' lengths are below 0, so each round raises the rate (Newton's method).
     std::int64_t more = 0;
     const auto raise = [&](const Certificate& one) {
@@ -381,6 +381,7 @@ Solved<std::int64_t> set_least_rate(System& system, Effort& effort, std::int64_t
     raise(*failure->certificate);
     std::ranges::for_each(failure->more, raise);
     rate += more;
+    if (rate > within.most_ppb) return tl::unexpected(*failure);
   }
 }
 

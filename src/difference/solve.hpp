@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -87,10 +88,21 @@ Solved<Bounds> bounds_from_reference(const System& system, Effort& effort);
 Solved<Values> project(const System& system, const Bounds& bounds, const Values& estimate,
                        Effort& effort);
 
-/// The least limit on the rates of all clocks, ppb, under which the system is feasible; it is set.
-/// Mean limits stay. `from_ppb`: a limit that is not too large. `start`: values from which searches
-/// begin; empty: 0. The certificate of a failure shows why no limit suffices.
-Solved<std::int64_t> set_least_rate(System& system, Effort& effort, std::int64_t from_ppb = 0,
-                                    const Values& start = {});
+/// Limits on rates of which the least one is searched, ppb.
+struct LimitRange {
+  std::int64_t least_ppb = 0;  ///< is not too large
+  std::int64_t most_ppb = std::numeric_limits<std::int64_t>::max();
+};
+
+struct LeastRate {
+  std::int64_t ppb = 0;
+  Values solution;
+};
+
+/// The least limit on the rates of all clocks under which the system is feasible; it is set.
+/// Mean limits stay. `start`: values from which searches begin; empty: 0. The certificate of a
+/// failure shows why no limit suffices, or none within the range.
+Solved<LeastRate> set_least_rate(System& system, Effort& effort, LimitRange within = {},
+                                 const Values& start = {});
 
 }  // namespace entrain::difference

@@ -248,7 +248,7 @@ TEST(Solve, the_least_rate_is_the_least_one) {
     const Constraints constraints = given.view();
     System system(constraints);
     Effort effort;
-    const auto rate = set_least_rate(system, effort);
+    const auto least = set_least_rate(system, effort);
     const auto feasible_at = [&](std::int64_t ppb) {
       std::vector<ClockLimits> limits = given.clocks;
       for (ClockLimits& clock : limits) clock.rate = RateRange::within(ppb);
@@ -256,15 +256,16 @@ TEST(Solve, the_least_rate_is_the_least_one) {
       changed.clocks = limits;
       return Oracle(changed).feasible();
     };
-    if (!rate) {
+    if (!least) {
       EXPECT_FALSE(feasible_at(std::int64_t{1} << 40));
-      expect_proof(rate.error().certificate.value());
+      expect_proof(least.error().certificate.value());
       continue;
     }
-    EXPECT_TRUE(feasible_at(*rate));
-    if (*rate > 0) {
+    const std::int64_t rate = least->ppb;
+    EXPECT_TRUE(feasible_at(rate));
+    if (rate > 0) {
       ++raised;
-      EXPECT_FALSE(feasible_at(*rate - 1));
+      EXPECT_FALSE(feasible_at(rate - 1));
     }
   }
   EXPECT_GT(raised, 100);

@@ -235,7 +235,7 @@ class Finder : TimelineExplainer {
         meets_all_edges() ? explain::Prices::any_frequency : std::numeric_limits<double>::max();
     const clocks::Presynchronised before = t_.presync;
     share_measured();
-    TRY(explain(most_bits));
+    TRY(explain(most_bits, before.maps));
     if (explained_) return estimate();
     t_.presync = before;
     return {};

@@ -64,7 +64,7 @@ bool TimelineExplainer::may_be_explained() const {
   return processes_.reduce(Team::Reduction::sum, static_cast<std::int64_t>(own)) <= k_most;
 }
 
-Result<void> TimelineExplainer::explain(double most_bits) {
+Result<void> TimelineExplainer::explain(double most_bits, std::span<const ClockMap> estimate) {
   if (use_.is_explained || was_tried_ || !may_be_explained()) return {};
   was_tried_ = true;
   if (!causal::any_violation(context(), t_.measured.maps)) return {};
@@ -78,6 +78,10 @@ Result<void> TimelineExplainer::explain(double most_bits) {
     if (has_clocks_twice(records_)) return {};
   }
   const std::int64_t assumed_ppb = assumed_rates().rate_ppb;
+  std::vector<ClockMap> of_clocks;
+  for (std::size_t c = 0; c < run().clocks.size() && !estimate.empty(); ++c) {
+    of_clocks.push_back(estimate[given_ ? c : t_.domains.members[c].front()]);
+  }
   explained_ =
       explain::Explained::find(run(), edges(),
                                {.rate_ppb = are_usual() ? explain::Prices::usual_ppb : assumed_ppb,
@@ -90,7 +94,8 @@ Result<void> TimelineExplainer::explain(double most_bits) {
                                           .may_be_exchanged = given_.has_value(),
                                           .is_limit_given = assumed_rates().is_given},
                                 .offsets = records_.offsets,
-                                .names = records_.names});
+                                .names = records_.names,
+                                .estimate = of_clocks});
   if (explained_ && explained_->explanation().bits > most_bits) explained_.reset();
   if (!explained_) return {};
   if (!wants_bending() && explained_->tells_of_clocks()) {

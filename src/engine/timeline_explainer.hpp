@@ -24,7 +24,8 @@ class TimelineExplainer : protected TimelineReader {
   /// Finds out, once, why no clocks within the assumed rates meet all edges; takes away what is no
   /// evidence. An archive must be whole in this process. An explanation of more than `most_bits` is
   /// none. Errors: ErrorKind::input if the user gave the rates, and these are all that is wrong.
-  Result<void> explain(double most_bits = std::numeric_limits<double>::max());
+  Result<void> explain(double most_bits = std::numeric_limits<double>::max(),
+                       std::span<const ClockMap> estimate = {});
 
   /// False if an explanation would need edges that are not known here, or too much memory.
   [[nodiscard]] bool may_be_explained() const;

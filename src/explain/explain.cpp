@@ -6,9 +6,11 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
+#include "explain/active_set.hpp"
 #include "explain/cover.hpp"
 
 namespace entrain::explain {
@@ -45,6 +47,7 @@ struct Cycle {
   std::vector<Range> ranges;
   std::vector<std::uint32_t> numbers;     ///< constraints that it has, increasing
   std::int64_t need = 1;                  ///< ticks that steps must lose together to break it
+  std::int64_t least_ppb = 0;             ///< limit on rates that breaks it; 0: unknown
   std::map<std::uint32_t, Int128> ticks;  ///< along each clock
 };
 
@@ -64,26 +67,19 @@ struct Relaxation {
 
 class Explainer {
  public:
-  Explainer(const Constraints& constraints, const Trust& trust, difference::Effort& effort)
+  Explainer(const Constraints& constraints, const Trust& trust, difference::Effort& effort,
+            const Estimate& estimate, std::size_t active)
       : constraints_(constraints),
         trust_(trust),
         effort_(effort),
-        whole_(constraints),
-        without_ends_(whole_),
+        estimate_(estimate),
+        active_(constraints, estimate, active),
         rates_{
             Rates{trust.are_apart ? Prices::rates_of_all : Prices::rate, Prices::fastest_ppb / 2},
             Rates{trust.are_apart ? Prices::rates_of_all : Prices::rates_of_two,
                   Prices::fastest_ppb},
             Rates{trust.are_timers ? Prices::any_rate_of_timers : Prices::any_rate,
-                  Prices::any_ppb}} {
-    std::vector<std::uint32_t> ends;
-    for (std::uint32_t i = 0; i < constraints.instances.size(); ++i) {
-      const auto number = static_cast<std::uint32_t>(constraints.edges.size()) + i;
-      if (constraints.instances[i].delay < 0) ends.push_back(number);
-    }
-    without_ends_.leave_out(ends);
-    has_ends_ = !ends.empty();
-  }
+                  Prices::any_ppb}} {}
 
   /// False: the search has ended.
   [[nodiscard]] bool is_open() const { return state_ == State::open; }
@@ -134,7 +130,8 @@ class Explainer {
     System system = relaxed(found);
     const std::size_t before = cycles_.size();
     for (std::size_t n = 0; n < searches_ && cycles_.size() <= k_most_cycles; ++n) {
-      const auto solved = greatest_below(system, start(system), effort_);
+      const auto solved =
+          n == 0 ? solve(system, found) : greatest_below(system, start(system), effort_);
       if (solved || !solved.error().certificate) break;
       add(*solved.error().certificate, system);
       for (const auto& one : solved.error().more) add(one, system);
@@ -148,18 +145,35 @@ class Explainer {
 
   /// Values from which a search begins: those of the clocks as they are known.
   [[nodiscard]] difference::Values start(const System& system) const {
-    difference::Values values(system.nodes(), 0);
-    if (constraints_.offsets.empty()) return values;
+    if (!estimate_ && constraints_.offsets.empty()) return {system.nodes(), 0};
+    difference::Values values(system.nodes(), difference::k_unbounded);
     const bool is_whole = system.clocks() == constraints_.clocks.size();  // no clock was set
-    for (difference::Node node = 0; node < system.nodes(); ++node) {
-      values[node] =
-          node < system.stamped()
-              ? difference::k_tick *
-                    constraints_
-                        .offsets[is_whole ? system.clock(node) : clock_of_[system.clock(node)]]
-              : difference::k_unbounded;
+    values[0] = 0;
+    for (difference::Node node = 1; node < system.stamped(); ++node) {
+      const std::uint32_t part = system.clock(node), clock = is_whole ? part : clock_of_[part];
+      values[node] = difference::k_tick * (estimate_ ? estimate_({clock, system.stamp(node)})
+                                                     : constraints_.offsets[clock]);
     }
     return values;
+  }
+
+  /// Activates constraints that a solution of the active ones violates. False if there are none.
+  bool activate_violated(const System& system, const difference::Values& solution,
+                         const Explanation& found) {
+    const auto is_left_out = [&](std::uint32_t number) { return is_relaxed(number, found); };
+    return active_.add_violated({system, solution, parts_}, is_left_out, effort_);
+  }
+  /// A solution of all constraints but those that an explanation relaxes. `system`: relaxed(found),
+  /// also of the active set in the end.
+  difference::Solved<difference::Values> solve(System& system, const Explanation& found) {
+    for (;; system = relaxed(found)) {
+      auto solved = greatest_below(system, start(system), effort_);
+      if (!solved || !activate_violated(system, *solved, found)) return solved;
+    }
+  }
+  [[nodiscard]] bool is_feasible(const Explanation& found) {
+    System system = relaxed(found);
+    return solve(system, found).has_value();
   }
 
   void add(const difference::Certificate& certificate, const System& system) {
@@ -167,11 +181,12 @@ class Explainer {
     Cycle cycle;
     Int128 lacks = -certificate.length;
     RangesOfClocks of_clock;
+    bool has_order = false;  // that of a step, which is none of the constraints
     for (const difference::Certificate::Step& step : certificate.steps) {
       if (step.kind != Kind::rate) {
         const std::uint32_t number =
             step.position + (step.kind == Kind::instance ? edges_left_ : 0);
-        if (number_of_[number] != k_order) cycle.numbers.push_back(number);
+        number_of_[number] == k_order ? void(has_order = true) : cycle.numbers.push_back(number);
         continue;
       }
       const Range way = way_of(step, system);
@@ -181,14 +196,19 @@ class Explainer {
       add_range(way, of_clock, cycle);
     }
     cycle.need = static_cast<std::int64_t>(std::min(ceil_div(lacks, gain()), k_most_need));
+    if (certificate.rate_ticks > 0 && !has_order) {
+      cycle.least_ppb = limit_ppb() + static_cast<std::int64_t>(
+                                          std::min(ceil_div(lacks, Int128{certificate.rate_ticks}),
+                                                   Int128{Prices::any_ppb} + 1));
+    }
     for (Range& range : cycle.ranges) {
       if (!range.is_free) range.gaps = longest_gaps(range.step, cycle.need);
     }
+    left_out_.insert(left_out_.end(), cycle.numbers.begin(), cycle.numbers.end());
+    for (std::uint32_t& number : cycle.numbers) number = number_of_[number];
     std::ranges::sort(cycle.numbers);
     cycle.numbers.erase(std::unique(cycle.numbers.begin(), cycle.numbers.end()),
                         cycle.numbers.end());
-    left_out_.insert(left_out_.end(), cycle.numbers.begin(), cycle.numbers.end());
-    for (std::uint32_t& number : cycle.numbers) number = number_of_[number];
     cycles_.push_back(std::move(cycle));
   }
   /// The limit on all rates, as it is known.
@@ -224,36 +244,34 @@ class Explainer {
   /// The system without what an explanation relaxes. A clock that was set is one clock before and
   /// another one after the step.
   System relaxed(const Explanation& found) {
-    std::vector<std::vector<std::int64_t>> begins(constraints_.clocks.size());
-    for (const Step& step : found.steps) begins[step.clock].push_back(step.after);
+    parts_ = Parts(constraints_.clocks.size());
+    for (const Step& step : found.steps) parts_.begins[step.clock].push_back(step.after);
     std::vector<difference::ClockLimits> limits;
-    std::vector<std::uint32_t> first;
     std::vector<std::int64_t> offsets;
     clock_of_.clear();
-    for (std::uint32_t c = 0; c < begins.size(); ++c) {
-      first.push_back(static_cast<std::uint32_t>(limits.size()));
-      limits.insert(limits.end(), begins[c].size() + 1, constraints_.clocks[c]);
-      if (std::ranges::binary_search(found.fast, c)) {
-        std::fill(limits.end() - static_cast<std::ptrdiff_t>(begins[c].size() + 1), limits.end(),
-                  difference::ClockLimits{.rate = difference::RateRange::within(*found.rate_ppb)});
-      }
-      clock_of_.insert(clock_of_.end(), begins[c].size() + 1, c);
-      if (constraints_.offsets.empty()) continue;
-      offsets.insert(offsets.end(), begins[c].size() + 1, constraints_.offsets[c]);
+    for (std::uint32_t c = 0; c < parts_.begins.size(); ++c) {
+      const std::size_t own = parts_.begins[c].size() + 1;
+      parts_.first[c] = static_cast<std::uint32_t>(limits.size());
+      const bool is_fast = std::ranges::binary_search(found.fast, c);
+      limits.insert(
+          limits.end(), own,
+          is_fast ? difference::ClockLimits{.rate = difference::RateRange::within(*found.rate_ppb)}
+                  : constraints_.clocks[c]);
+      clock_of_.insert(clock_of_.end(), own, c);
+      if (!constraints_.offsets.empty())
+        offsets.insert(offsets.end(), own, constraints_.offsets[c]);
     }
-    const auto part = [&](Event event) {
-      const auto& own = begins[event.clock];
-      const auto at = std::upper_bound(own.begin(), own.end(), event.stamp) - own.begin();
-      return Event{first[event.clock] + static_cast<std::uint32_t>(at), event.stamp};
-    };
+    const Parts& part = parts_;
     number_of_.clear();
     std::vector<difference::Edge> edges;
-    for (std::uint32_t e = 0; e < constraints_.edges.size(); ++e) {
-      if (std::binary_search(found.edges.begin(), found.edges.end(), e)) continue;
-      const difference::Edge& edge = constraints_.edges[e];
+    const auto add = [&](std::uint32_t number, const difference::Edge& edge) {
+      if (is_relaxed(number, found)) return;
       edges.push_back({part(edge.cause), part(edge.effect), edge.delay});
-      number_of_.push_back(e);
-    }
+      number_of_.push_back(number);
+    };
+    const auto all = static_cast<std::uint32_t>(constraints_.edges.size());
+    for (const auto& [edge, number] : active_.pairs()) add(number, edge);
+    for (std::uint32_t e = 0; e < all && active_.has_all(); ++e) add(e, constraints_.edges[e]);
     for (const Step& step : found.steps) {
       edges.push_back({part({step.clock, step.before}), part({step.clock, step.after}), 1});
       number_of_.push_back(k_order);
@@ -266,17 +284,24 @@ class Explainer {
       for (const Event& event : events) members.back().push_back(part(event));
       return std::span<const Event>(members.back());  // stays where it is if the vector grows
     };
-    for (std::uint32_t i = 0; i < constraints_.instances.size(); ++i) {
-      if (std::binary_search(found.instances.begin(), found.instances.end(), i)) continue;
+    for (std::uint32_t i = 0; i < constraints_.instances.size() && active_.has_all(); ++i) {
+      if (is_relaxed(all + i, found)) continue;
       const difference::Instance& one = constraints_.instances[i];
       instances.push_back({parts_of(one.begins), parts_of(one.ends), one.delay});
-      number_of_.push_back(static_cast<std::uint32_t>(constraints_.edges.size()) + i);
+      number_of_.push_back(all + i);
     }
     return System({.clocks = limits,
-                   .reference = first[constraints_.reference],
+                   .reference = part.first[constraints_.reference],
                    .edges = edges,
                    .instances = instances,
                    .offsets = offsets});
+  }
+
+  /// True if an explanation relaxes a constraint.
+  [[nodiscard]] bool is_relaxed(std::uint32_t number, const Explanation& found) const {
+    const auto edges = static_cast<std::uint32_t>(constraints_.edges.size());
+    return number < edges ? std::ranges::binary_search(found.edges, number)
+                          : std::ranges::binary_search(found.instances, number - edges);
   }
 
   /// Finds the cheapest relaxations that break all cycles so far. False: nothing breaks one.
@@ -329,17 +354,13 @@ class Explainer {
   /// Lowers the limit on rates of fast clocks to the least one, or to 1 % more than that.
   void lower_rate() {
     if (found_.fast.empty()) return;
-    const auto is_feasible = [&](std::int64_t ppb) {
-      Explanation slower = found_;
-      slower.rate_ppb = ppb;
-      System system = relaxed(slower);
-      return greatest_below(system, start(system), effort_).has_value();
-    };
     std::int64_t low = limit_ppb();
     while (low + low / 100 < *found_.rate_ppb) {
       const auto middle = static_cast<std::int64_t>(
           std::sqrt(static_cast<double>(low) * static_cast<double>(*found_.rate_ppb)));
-      (is_feasible(middle) ? *found_.rate_ppb : low) = middle;
+      Explanation slower = found_;
+      slower.rate_ppb = middle;
+      (is_feasible(slower) ? *found_.rate_ppb : low) = middle;
     }
   }
 
@@ -359,9 +380,7 @@ class Explainer {
         chosen = c;
         if (is_cover(cheapest_)) {
           ++tried;
-          System system = relaxed(explanation_of(cheapest_));
-          if (greatest_below(system, start(system), effort_))
-            dropped.insert(relaxations_[c].number);
+          if (is_feasible(explanation_of(cheapest_))) dropped.insert(relaxations_[c].number);
         }
         chosen = before;
       }
@@ -423,7 +442,7 @@ class Explainer {
   [[nodiscard]] Evidence evidence_of(std::uint32_t number) const {
     const std::size_t edges = constraints_.edges.size();
     if (number < edges) return trust_.edges.empty() ? Evidence::usual : trust_.edges[number];
-    if (constraints_.instances[number - edges].delay < 0) return Evidence::weak;
+    if (is_end(number)) return Evidence::weak;
     return trust_.instances.empty() ? Evidence::usual : trust_.instances[number - edges];
   }
 
@@ -471,7 +490,7 @@ class Explainer {
   }
   /// The longest gap between a begin of a part and the next end of one, where most cycles are
   /// broken at once; and those that lose most of what a single part needs.
-  [[nodiscard]] std::set<Step> gaps_of(std::span<const Part> parts) const {
+  [[nodiscard]] std::set<Step> gaps_of(std::span<const Part> parts) {
     std::set<Step> gaps;
     std::vector<std::int64_t> firsts, lasts;
     for (const Part& part : parts) {
@@ -507,14 +526,15 @@ class Explainer {
 
   /// The longest gaps between neighbouring stamps within a part of a clock's run, longest first: as
   /// many as have `need` ticks together, but no more than k_most_gaps.
-  [[nodiscard]] std::vector<Step> longest_gaps(const Step& within, std::int64_t need) const {
+  [[nodiscard]] std::vector<Step> longest_gaps(const Step& within, std::int64_t need) {
     const auto is_longer = [](const Step& a, const Step& b) {
       return a.after - a.before > b.after - b.before;
     };
     std::vector<Step> longest;
-    difference::Node node = *whole_.find({within.clock, within.before});
-    for (; whole_.stamp(node) < within.after; ++node) {
-      const Step gap{within.clock, whole_.stamp(node), whole_.stamp(node + 1)};
+    const std::vector<std::int64_t>& stamps = active_.stamps(within.clock);
+    auto stamp = std::ranges::lower_bound(stamps, within.before);
+    for (; *stamp < within.after; ++stamp) {
+      const Step gap{within.clock, *stamp, *(stamp + 1)};
       if (longest.size() == k_most_gaps && !is_longer(gap, longest.back())) continue;
       longest.insert(std::upper_bound(longest.begin(), longest.end(), gap, is_longer), gap);
       if (longest.size() > k_most_gaps) longest.pop_back();
@@ -535,20 +555,25 @@ class Explainer {
   /// The least limit that makes all feasible, if clocks may be so fast, and if that costs less than
   /// `bits` with the ends that do not coincide then.
   std::optional<Explanation> raise_rates(const Rates& rates, double bits) {
-    const auto set_rates = [](System& system, std::int64_t ppb) {
-      for (std::uint32_t c = 0; c < system.clocks(); ++c)
-        system.set_rate(c, difference::RateRange::within(ppb));
-    };
-    const std::int64_t limit = limit_ppb();
-    set_rates(without_ends_, rates.ppb);
-    if (!greatest_below(without_ends_, start(without_ends_), effort_)) return std::nullopt;
-    const auto least = set_least_rate(without_ends_, effort_, limit, start(without_ends_));
-    if (!least || *least <= limit) return std::nullopt;
-    if (has_ends_) {
-      set_rates(whole_, *least);
-      const auto solved = greatest_below(whole_, start(whole_), effort_);
-      set_rates(whole_, limit);
-      if (!solved) {
+    Explanation no_ends;
+    no_ends.instances = ends();
+    std::int64_t least = least_rate_of_cycles();
+    if (least > rates.ppb) return std::nullopt;
+    for (bool is_least = false; !is_least;) {
+      System system = relaxed(no_ends);
+      const auto found = set_least_rate(system, effort_, {least, rates.ppb}, start(system));
+      if (!found) return std::nullopt;
+      least = found->ppb;
+      is_least = !activate_violated(system, found->solution, no_ends);
+    }
+    if (least <= limit_ppb()) return std::nullopt;
+    if (!no_ends.instances.empty()) {
+      Explanation fast;
+      fast.rate_ppb = least;
+      fast.fast.resize(constraints_.clocks.size());
+      std::iota(fast.fast.begin(), fast.fast.end(), 0U);
+      System system = relaxed(fast);
+      if (const auto solved = solve(system, fast); !solved) {
         const std::size_t contradictions = 1 + solved.error().more.size();
         if (rates.bits + Prices::weak * static_cast<double>(contradictions) >= bits) {
           return std::nullopt;
@@ -556,20 +581,43 @@ class Explainer {
       }
     }
     Explanation found;
-    found.rate_ppb = *least;
+    found.rate_ppb = least;
     found.certificate = certificate();
     found.bits = rates.bits;
     return found;
+  }
+  /// The limit on all rates that the cycles so far demand at least, if ends do not coincide.
+  [[nodiscard]] std::int64_t least_rate_of_cycles() const {
+    std::int64_t least = limit_ppb();
+    for (const Cycle& cycle : cycles_) {
+      const bool has_ends =
+          std::ranges::any_of(cycle.numbers, [&](std::uint32_t number) { return is_end(number); });
+      if (!has_ends) least = std::max(least, cycle.least_ppb);
+    }
+    return least;
+  }
+  /// True if a constraint is an instance whose ends should coincide.
+  [[nodiscard]] bool is_end(std::uint32_t number) const {
+    const std::size_t edges = constraints_.edges.size();
+    return number >= edges && constraints_.instances[number - edges].delay < 0;
+  }
+  /// Their positions among the instances.
+  [[nodiscard]] std::vector<std::uint32_t> ends() const {
+    std::vector<std::uint32_t> ends;
+    for (std::uint32_t i = 0; i < constraints_.instances.size(); ++i) {
+      if (constraints_.instances[i].delay < 0) ends.push_back(i);
+    }
+    return ends;
   }
 
   Constraints constraints_;
   const Trust& trust_;
   difference::Effort& effort_;
+  const Estimate& estimate_;
   State state_ = State::open;
-  Explanation found_;    ///< the cheapest so far
-  System whole_;         ///< nothing relaxed but rates
-  System without_ends_;  ///< the same without ends that coincide
-  bool has_ends_ = false;
+  Explanation found_;  ///< the cheapest so far
+  ActiveSet active_;
+  Parts parts_;  ///< of the clocks of relaxed()
   std::array<Rates, 3> rates_;
   std::vector<Cycle> cycles_;
   std::vector<std::uint32_t> clock_of_, number_of_;  ///< index: part; constraint of relaxed()
@@ -586,8 +634,9 @@ class Explainer {
 }  // namespace
 
 std::optional<Explanation> explain(const Constraints& constraints, const Trust& trust,
-                                   difference::Effort& effort) {
-  Explainer as_given(constraints, trust, effort);
+                                   difference::Effort& effort, const Estimate& estimate,
+                                   std::size_t active) {
+  Explainer as_given(constraints, trust, effort, estimate, active);
   std::vector<difference::Edge> edges;
   std::optional<Explainer> exchanged;
   for (;;) {
@@ -608,7 +657,7 @@ std::optional<Explanation> explain(const Constraints& constraints, const Trust& 
       }
       Constraints other = constraints;
       other.edges = edges;
-      exchanged.emplace(other, trust, effort);
+      exchanged.emplace(other, trust, effort, estimate, active);
     }
     if (!exchanged->is_open()) {
       Explanation found;

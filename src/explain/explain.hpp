@@ -8,6 +8,7 @@
 
 #include "base/exact.hpp"
 #include "difference/solve.hpp"
+#include "explain/active_set.hpp"
 
 /// Explanations of infeasible constraints of a run: the one of minimum description length.
 namespace entrain::explain {
@@ -114,7 +115,11 @@ struct Explanation {
 ///
 /// Example: messages both ways tie clock 1 to clock 0 within 10 ticks. From stamp 1,000 on, all of
 /// them show clock 1 another 500 ticks ahead: the cheapest explanation is one step at 1,000.
+///
+/// `estimate`: where searches begin; empty: unknown. `active`: size of the active set at first.
+/// They change the time that it takes, and which of several cheapest ones is found.
 std::optional<Explanation> explain(const difference::Constraints& constraints, const Trust& trust,
-                                   difference::Effort& effort);
+                                   difference::Effort& effort, const Estimate& estimate = {},
+                                   std::size_t active = ActiveSet::k_first);
 
 }  // namespace entrain::explain

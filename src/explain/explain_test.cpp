@@ -34,6 +34,7 @@ struct Messages {
   std::vector<Evidence> evidence{};        ///< of edges
   bool are_timers = false, is_weak_guessed = false;
   bool is_limit_given = false, may_be_exchanged = false, are_apart = false;
+  std::size_t active = ActiveSet::k_first;  ///< constraints that are active at first
 
   explicit Messages(std::size_t clocks)
       : limits(clocks + 1, {.rate = difference::RateRange::within(10'000'000)}) {}
@@ -53,18 +54,18 @@ struct Messages {
     std::vector<difference::Instance> instances;
     for (const std::vector<Event>& one : ends) instances.push_back({one, one, -5});
     difference::Effort effort{.most = most};
-    const auto found =
-        entrain::explain::explain({.clocks = limits,
-                                   .reference = static_cast<std::uint32_t>(limits.size() - 1),
-                                   .edges = edges,
-                                   .instances = instances},
-                                  {.edges = evidence,
-                                   .are_timers = are_timers,
-                                   .are_apart = are_apart,
-                                   .is_weak_guessed = is_weak_guessed,
-                                   .may_be_exchanged = may_be_exchanged,
-                                   .is_limit_given = is_limit_given},
-                                  effort);
+    const auto found = entrain::explain::explain(
+        {.clocks = limits,
+         .reference = static_cast<std::uint32_t>(limits.size() - 1),
+         .edges = edges,
+         .instances = instances},
+        {.edges = evidence,
+         .are_timers = are_timers,
+         .are_apart = are_apart,
+         .is_weak_guessed = is_weak_guessed,
+         .may_be_exchanged = may_be_exchanged,
+         .is_limit_given = is_limit_given},
+        effort, [](Event) { return 0; }, active);
     Explanation stopped;
     stopped.bits = -1;
     return found.value_or(stopped);
@@ -437,6 +438,53 @@ class Cheaper {
   std::vector<Step> gaps_, steps_;
   std::vector<std::uint32_t> dropped_;
 };
+
+/// A run with few constraints that are active at first is explained as one with all of them.
+TEST(Explain, an_active_set_finds_what_all_constraints_find) {
+  int raised = 0, stepped = 0, dropped = 0;
+  for (std::uint64_t n = 0; n < 10'000; ++n) {
+    SCOPED_TRACE(n);
+    RandomStream random(42, n);
+    Messages run(2 + random.below(3));
+    const std::size_t clocks = run.limits.size() - 1;
+    run.are_timers = n % 3 == 0;
+    run.limit_rates(n % 2 == 0 ? 10'000'000 : 1'000);
+    const std::int64_t scale = n % 2 == 0 ? 1 : 1'000;
+    const bool is_fast = n % 4 == 1;
+    const std::int64_t step = random.below(3) == 2 && !is_fast ? 200 : 0;
+    const auto shown = [&](std::uint32_t clock, std::int64_t time) {
+      const std::int64_t fast = clock == 1 && is_fast ? time * scale / 4'000 : 0;
+      return Event{clock, time * scale + fast + (clock == 0 && time > 1'500 ? step : 0)};
+    };
+    for (std::uint64_t m = (is_fast ? 30 : 4) + random.below(12); m > 0; --m) {
+      const auto a = static_cast<std::uint32_t>(random.below(clocks));
+      const auto b = static_cast<std::uint32_t>((a + 1) % clocks);
+      const auto sent = 1'000 + 4 * static_cast<std::int64_t>(random.below(250));
+      const std::int64_t way =
+          is_fast ? 0
+                  : static_cast<std::int64_t>(random.below(40)) - (random.below(9) == 0 ? 60 : 0);
+      run.edges.push_back({shown(a, sent), shown(b, sent + way), 0});
+    }
+    for (std::uint64_t m = is_fast ? 0 : random.below(4); m > 0; --m) {
+      const auto time = 1'000 + static_cast<std::int64_t>(random.below(1'000));
+      run.ends.emplace_back();
+      for (std::uint32_t c = 0; c < clocks; ++c) {
+        run.ends.back().push_back(shown(c, time + static_cast<std::int64_t>(random.below(10))));
+      }
+    }
+    const Explanation of_all = run.explain();
+    run.active = 1 + random.below(6);
+    const Explanation found = run.explain();
+    ASSERT_EQ(found.bits, of_all.bits);
+    ASSERT_EQ(found.rate_ppb, of_all.rate_ppb);
+    raised += found.rate_ppb ? 1 : 0;
+    stepped += found.steps.empty() ? 0 : 1;
+    dropped += found.edges.empty() ? 0 : 1;
+  }
+  EXPECT_GT(raised, 100);
+  EXPECT_GT(stepped, 100);
+  EXPECT_GT(dropped, 1'000);
+}
 
 TEST(Explain, is_the_cheapest_of_all) {
   int explained = 0, stepped = 0, weak = 0, equal = 0;

@@ -58,7 +58,14 @@ std::optional<Explained> Explained::find(const Clocks& run, const Edges& edges,
   const GivenConstraints constraints(run.clocks.size(), edges, known.rate_ppb, known.offsets);
   if (!constraints.fit()) return std::nullopt;
   difference::Effort effort{.most = k_most_steps + k_sweeps * size};
-  auto explanation = explain(constraints.view(), known.trust, effort);
+  Estimate estimate;
+  if (!known.estimate.empty()) {
+    estimate = [&](difference::Event event) {
+      const std::uint64_t stamp = constraints.base() + static_cast<std::uint64_t>(event.stamp);
+      return known.estimate[event.clock](stamp) - static_cast<std::int64_t>(stamp);
+    };
+  }
+  auto explanation = explain(constraints.view(), known.trust, effort, estimate);
   if (!explanation) return std::nullopt;
   // Ends that do not coincide are no fault of a record.
   std::erase_if(explanation->instances,

@@ -42,6 +42,8 @@ struct Knowledge {
   Trust trust{};                            ///< trust in its edges
   std::span<const std::int64_t> offsets{};  ///< see difference::Constraints::offsets
   std::span<const std::string> names{};     ///< names of clocks, for reports; empty: their own
+  /// Maps of the clocks, from which searches begin; empty: unknown.
+  std::span<const ClockMap> estimate{};
 };
 
 /// Clocks and edges of a run without what its explanation relaxes, so that some clocks meet all of

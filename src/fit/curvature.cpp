@@ -2,6 +2,7 @@
 #include "fit/curvature.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace entrain::fit {
@@ -128,11 +129,11 @@ bool Curvature::factorise_band(const FitMatrix& fixed, std::span<const std::uint
   band_.clear(clocks_, knots_);
   for (std::size_t n = 0; n < active.size(); ++n) {
     const auto row = constraints_[active[n]].row();
+    std::array<BlockBand::Value, std::tuple_size_v<decltype(row)>> at;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      for (std::size_t j = 0; j <= i; ++j) {
-        band_.add(value_at(row[i].at), value_at(row[j].at),
-                  weight(shares, n) * row[i].weight * row[j].weight);
-      }
+      at[i] = value_at(row[i].at);
+      const double share = weight(shares, n) * row[i].weight;
+      for (std::size_t j = 0; j <= i; ++j) band_.add(at[i], at[j], share * row[j].weight);
     }
   }
   for (Eigen::Index column = 0; column < fixed.outerSize(); ++column) {

@@ -290,7 +290,7 @@ difference::AtZero find_staying(constraints::ConstrainedClocks& clocks,
   const std::vector<difference::ClockLimits> limits(std::size_t{count} + 1);
   difference::System system({.clocks = limits, .reference = count, .edges = edges});
   difference::Effort effort{.most = AlignmentThresholds::most_steps};
-  const std::int64_t rate = set_least_rate(system, effort).value_or(0);
+  const std::int64_t rate = set_least_rate(system, effort).value_or(difference::LeastRate()).ppb;
   for (std::uint32_t c = 0; c < count; ++c) {
     system.set_rate(c, difference::RateRange::within(std::max(rate, clocks.prior().typical_ppb)));
   }
