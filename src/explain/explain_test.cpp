@@ -9,8 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/edge_list.hpp"
 #include "base/random.hpp"
 #include "difference/oracle_testing.hpp"
+#include "explain/explained.hpp"
 
 namespace entrain::explain {
 
@@ -171,6 +173,24 @@ TEST(Explain, clocks_that_are_faster_than_assumed) {
   const Explanation found = run.explain();
   ASSERT_TRUE(found.rate_ppb);
   EXPECT_NEAR(static_cast<double>(*found.rate_ppb), 250'000, 2'000);  // half of 500 ppm each
+}
+
+/// No limit up to 10 % explains a counter that ticks half as fast again: hundreds of steps do.
+TEST(Explain, a_clock_that_is_set_all_the_time_is_too_fast) {
+  for (const std::uint64_t rate : {3, 2}) {
+    EdgeList list;
+    for (std::uint64_t k = 0, at = 0; k < 100; ++k, at += 1'000'000) {
+      const std::uint64_t shown = rate == 3 ? at * 3 / 2 : at + (k < 50 ? 0 : 700'000);
+      list.add({0, at}, {1, shown + 10});
+      list.add({1, shown + 12}, {0, at + 20});
+    }
+    const Edges edges = list.view();
+    const Clocks run{.clocks = {{.name = "a"}, {.name = "b"}}};
+    const auto found = Explained::find(run, edges, {.rate_ppb = 1'000});
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->explanation().steps.size() > 1, rate == 3);
+    EXPECT_EQ(found->told({}).is_too_fast, rate == 3);
+  }
 }
 
 /// All clocks at up to 900 ppm could make up for a step of 1,800 ppm of the gap around it.

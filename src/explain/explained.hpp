@@ -24,8 +24,9 @@ struct Told {
   std::uint64_t wrong = 0;    ///< other edges and instances that are set aside
   /// More than a twentieth of the edges of two clocks are set aside as weak, and more than 3.
   bool is_much = false;
-  bool is_too_fast = false;  ///< wall clocks beyond Prices::fastest_ppb
-  bool is_tied = false;      ///< as many other clocks could stay (KeptClocks::are_known)
+  /// Clocks beyond Prices::fastest_ppb, or set more than 3 times, and than once in twenty edges.
+  bool is_too_fast = false;
+  bool is_tied = false;  ///< as many other clocks could stay (KeptClocks::are_known)
 
   /// Adds doubts of another timeline of the same trace.
   void doubt(const Told& other);

@@ -52,8 +52,10 @@ std::string_view Texts::interned(std::string_view text) {
 
 void ClockReader::Stamps::add(std::int64_t begin, std::int64_t end) {
   ++events;
-  zeros += begin == 0 ? 1 : 0;
-  if (begin == 0) return;
+  const bool is_none = is_beyond(begin) || is_beyond(end);
+  beyond += is_none ? 1 : 0;
+  zeros += begin == 0 && !is_none ? 1 : 0;
+  if (begin == 0 || is_none) return;
   add_time(begin);
   if (end != begin) add_time(end);
 }
@@ -81,6 +83,7 @@ void ClockReader::Stamps::find_ends(const std::vector<NoTimes>& far) {
 void ClockReader::Stamps::add(const Stamps& other) {
   events += other.events;
   zeros += other.zeros;
+  beyond += other.beyond;
   first = std::min(first, other.first);
   last = std::max(last, other.last);
 }
@@ -97,7 +100,8 @@ ClockReader::Stamps ClockReader::Stamps::moved(const Falls& falls, std::uint32_t
 
 bool ClockReader::Stamps::zero_is_none() const {
   constexpr std::int64_t k_times = 10, k_least = 1'000'000'000;
-  return zeros > 0 && first <= last && first > k_least && first / k_times > last - first;
+  if (first > last) return zeros > 1;
+  return zeros > 0 && first > k_least && first / k_times > last - first;
 }
 
 std::optional<ClockReader::Wait::For> ClockReader::waits_for(std::string_view name) {
@@ -320,7 +324,8 @@ std::vector<NoTimes> ClockReader::far_of(std::vector<NoTimes> days) {
 
 bool ClockReader::is_far(const KeptEvent& event) const {
   const std::vector<NoTimes>& far = *rows_[event.row].far;
-  return is_in(far, event.begin) || is_in(far, event.end);
+  return is_beyond(event.begin) || is_beyond(event.end) || is_in(far, event.begin) ||
+         is_in(far, event.end);
 }
 
 /// Leaves out what is no time of this run, before anything is concluded from times.
@@ -334,12 +339,17 @@ void ClockReader::screen() {
   }
   for (const auto& [clock, own] : rows) {
     std::vector<NoTimes> days;
+    std::uint64_t beyond = 0;
     for (const RowFacts* const row : own) {
       for (const Stamps& stamps : row->stamps) {
+        beyond += 2 * stamps.beyond;
         for (const auto& [day, times] : stamps.days) days.push_back(times);
       }
     }
-    const std::vector<NoTimes>& far = far_[clock] = far_of(std::move(days));
+    std::vector<NoTimes>& far = far_[clock] = far_of(std::move(days));
+    if (beyond > 0) {
+      far.push_back({k_last_time + 1, std::numeric_limits<std::int64_t>::max(), beyond});
+    }
     for (RowFacts* const row : own) {
       row->far = &far;
       for (Stamps& stamps : row->stamps) stamps.find_ends(far);
@@ -447,6 +457,7 @@ Result<void> ClockReader::finish(RankFile& file, const std::set<std::string_view
     if (!falls.all.empty()) clock.falls = falls;
     if (clock.none.empty()) clock.none = *row.far;
     for (const Stamps& own : row.stamps) {
+      clock.times += 2 * own.beyond;
       for (const auto& [day, times] : own.days) clock.times += times.count;
     }
     for (std::uint32_t p = 0; p < row.stamps.size(); ++p) {
@@ -466,8 +477,8 @@ Result<void> ClockReader::take(const Stamps& stamps, FileClock& clock, RankFile&
     clock.none.insert(std::ranges::upper_bound(clock.none, 0, {}, &NoTimes::first),
                       {0, 0, stamps.zeros});
   }
-  clock.events = stamps.events - (zero_is_none ? stamps.zeros : 0);
-  file.zeros += stamps.events - clock.events;
+  clock.events = stamps.events - stamps.beyond - (zero_is_none ? stamps.zeros : 0);
+  file.zeros += zero_is_none ? stamps.zeros : 0;
   if (clock.events == 0) return {};
   const bool at_zero = stamps.zeros > 0 && !zero_is_none;
   TRY_ASSIGN(clock.first,

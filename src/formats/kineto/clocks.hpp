@@ -80,7 +80,7 @@ class ClockReader {
  private:
   /// Stamps of a clock as stored.
   struct Stamps {
-    std::uint64_t events = 0, zeros = 0;
+    std::uint64_t events = 0, zeros = 0, beyond = 0;
     std::int64_t first = std::numeric_limits<std::int64_t>::max();  ///< other than 0
     std::int64_t last = std::numeric_limits<std::int64_t>::min();
     std::map<std::int64_t, NoTimes> days;  ///< all others, by the day since the begin of time
@@ -92,7 +92,7 @@ class ClockReader {
     void find_ends(const std::vector<NoTimes>& far);
     [[nodiscard]] Stamps moved(const Falls& falls, std::uint32_t part) const;
     /// True if stamps of 0 are farther from all others than ten times what these cover, and than a
-    /// second: the profiler did not know the time.
+    /// second, or if there are several and no others: the profiler did not know the time.
     [[nodiscard]] bool zero_is_none() const;
   };
   struct RowFacts {

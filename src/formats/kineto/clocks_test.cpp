@@ -102,6 +102,10 @@ TEST_F(Devices, work_at_0_far_from_all_other_is_no_work_of_1970) {
   EXPECT_EQ(file({launch(0, 1), work(9, 1)}).zeros, 0U);
   // Nobody knows more of a clock that shows nothing else.
   EXPECT_EQ(file({launch(1e15, 1), work(0, 1)}).zeros, 0U);
+  // Work that begins again and again at 0 does not.
+  const RankFile all = file({launch(1e15, 1), work(0, 1), launch(1e15 + 20, 2), work(0, 2)});
+  EXPECT_EQ(all.zeros, 2U);
+  ASSERT_EQ(all.clocks.size(), 1U);
 }
 
 TEST_F(Devices, single_times_a_day_from_all_others_are_none_of_this_run) {

@@ -39,9 +39,6 @@ enum class Operation : std::uint8_t {
 
 constexpr std::uint32_t k_no_rank = ~std::uint32_t{0};
 
-/// Largest time, ns since 1970 (year 2116): differences of offsets then fit into 64 bits.
-constexpr std::int64_t k_last_time = std::int64_t{1} << 62;
-
 /// A collective call of a rank, or a message: a kernel on its GPU.
 struct Call {
   std::uint64_t begin = 0, end = 0;  ///< ns
@@ -89,7 +86,7 @@ class RowOrder {
   /// back as well, but by less, or often.
   std::uint32_t see(std::int64_t begin, std::int64_t end) {
     constexpr std::int64_t k_least = 100'000;  // ns
-    if (begin == 0 || part() > k_most_falls) return part();
+    if (begin == 0 || is_beyond(begin) || part() > k_most_falls) return part();
     const bool falls = begin < latest_ - k_least;
     if (falls) falls_.push_back({latest_, begin, until_});
     if (falls || begin >= latest_) latest_ = begin, until_ = end;
@@ -142,8 +139,8 @@ struct Arrow {
   Part part = Part::start;
 };
 
-/// Times that are none of this run: 0 in place of one, or a day or more from all others. Events
-/// keep them.
+/// Times that are none of this run: 0 in place of one, a day or more from all others, or beyond all
+/// times. Events keep them.
 struct NoTimes {
   std::int64_t first = 0, last = 0;  ///< ns without the base
   std::uint64_t count = 0;           ///< begins and ends
@@ -165,7 +162,9 @@ struct FileClock {
   std::vector<InnerEdge> edges{};     ///< edges between the host and this device
   Falls falls{};                      ///< where it was set back
 
-  [[nodiscard]] bool is_none(std::int64_t time) const { return is_in(none, time); }
+  [[nodiscard]] bool is_none(std::int64_t time) const {
+    return is_beyond(time) || is_in(none, time);
+  }
   /// True if the begin or the end of an event is one of `none`.
   [[nodiscard]] bool is_none(std::int64_t begin, std::int64_t length) const {
     std::int64_t end = 0;

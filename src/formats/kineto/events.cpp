@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/kineto/events.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <string>
 #include <utility>
 
 #include <fmt/core.h>
@@ -20,7 +23,7 @@
 namespace entrain::kineto {
 namespace {
 
-constexpr std::ptrdiff_t k_decimals = 3, k_most_digits = 19;  // of a time
+constexpr std::ptrdiff_t k_decimals = 3, k_most_digits = 19;  // of a time in ns
 
 std::string_view without_quotes(std::string_view text) {
   return text.size() >= 2 && text.front() == '"' ? text.substr(1, text.size() - 2) : text;
@@ -274,7 +277,33 @@ bool may_hold_events(std::string_view beginning) {
   return scanner.failed() && scanner.at_end();
 }
 
-std::optional<std::int64_t> parse_time(std::string_view text, bool& cut) {
+namespace {
+
+/// A number with an exponent as a decimal one; empty if it is none.
+std::string without_exponent(std::string_view text) {
+  constexpr std::size_t k_most = 40;  // zeros: beyond all times, below a ns
+  const std::size_t e = text.find_first_of("eE");
+  if (e == std::string_view::npos) return "";
+  std::string_view exponent = text.substr(e + 1);
+  if (exponent.starts_with('+')) exponent.remove_prefix(1);
+  int power = 0;
+  const char* const end = exponent.data() + exponent.size();
+  const auto [last, error] = std::from_chars(exponent.data(), end, power);
+  if (error != std::errc() || last != end || std::abs(power) > static_cast<int>(k_most)) return "";
+  std::string digits(text.substr(0, e));
+  const bool is_negative = digits.starts_with('-');
+  if (is_negative) digits.erase(0, 1);
+  const std::size_t point = std::min(digits.find('.'), digits.size());
+  digits.erase(point, 1);
+  if (digits.empty()) return "";
+  digits = std::string(k_most, '0') + digits + std::string(k_most, '0');
+  digits.insert(k_most + point + static_cast<std::size_t>(power), ".");
+  digits.erase(digits.find_last_not_of('0') + 1);
+  return (is_negative ? "-" : "") + digits + "0";
+}
+
+/// parse_time() of a number without an exponent.
+std::optional<std::int64_t> parse_decimal(std::string_view text, bool& cut) {
   const bool negative = text.starts_with('-');
   if (negative) text.remove_prefix(1);
   const char* at = text.data();
@@ -284,7 +313,8 @@ std::optional<std::int64_t> parse_time(std::string_view text, bool& cut) {
   while (at < end && *at == '0') ++at;
   const char* const first = at;  // with up to 19 digits from here on, the value fits
   for (; at < end && digit() <= 9; ++at) value = value * 10 + digit();
-  if (at == text.data() || at - first > k_most_digits - k_decimals) return std::nullopt;
+  if (at == text.data()) return std::nullopt;
+  const bool is_too_long = at - first > k_most_digits - k_decimals;
   std::ptrdiff_t decimals = 0;
   if (at < end) {
     if (*at != '.' || ++at == end) return std::nullopt;
@@ -295,8 +325,16 @@ std::optional<std::int64_t> parse_time(std::string_view text, bool& cut) {
   }
   if (decimals > k_decimals) cut = true;
   for (; decimals < k_decimals; ++decimals) value *= 10;
-  if (value > std::numeric_limits<std::int64_t>::max()) return std::nullopt;
+  constexpr auto k_last = static_cast<std::uint64_t>(k_last_time);
+  if (is_too_long || value > k_last) value = k_last + 1;
   return negative ? -static_cast<std::int64_t>(value) : static_cast<std::int64_t>(value);
+}
+
+}  // namespace
+
+std::optional<std::int64_t> parse_time(std::string_view text, bool& cut) {
+  const auto time = parse_decimal(text, cut);
+  return time ? time : parse_decimal(without_exponent(text), cut);
 }
 
 std::optional<std::int64_t> time_of(const EventText& event, bool& cut) {

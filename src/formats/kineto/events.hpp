@@ -120,8 +120,14 @@ Result<FileFacts> for_each_event(const std::filesystem::path& path, const EventS
 /// JSON, or other JSON.
 bool may_hold_events(std::string_view beginning);
 
+/// Largest time, ns since 1970 (year 2116): differences of offsets then fit into 64 bits.
+constexpr std::int64_t k_last_time = std::int64_t{1} << 62;
+/// True for times beyond that, which no clock shows.
+constexpr bool is_beyond(std::int64_t time) { return time > k_last_time || time < -k_last_time; }
+
 /// Parses a time in microseconds; returns ns. Cuts off digits after the third decimal, and then
-/// sets `cut`. Empty for anything but a plain decimal number of at most 19 digits.
+/// sets `cut`. Numbers beyond k_last_time are one that is_beyond(). Empty for anything but a
+/// number.
 std::optional<std::int64_t> parse_time(std::string_view text, bool& cut);
 
 /// Time and duration of an event, ns; empty if they are no times. Cuts as parse_time().

@@ -88,7 +88,9 @@ class TextCursor {
   }
 
  private:
-  static bool is_of_number(char c) { return (c >= '0' && c <= '9') || c == '.' || c == '-'; }
+  static bool is_of_number(char c) {
+    return (c >= '0' && c <= '9') || std::string_view(".-+eE").find(c) != std::string_view::npos;
+  }
   [[nodiscard]] bool is_last() const { return window_ == nullptr || window_->ended(); }
   Result<void> advance() {
     TRY(window_->advance(at_));

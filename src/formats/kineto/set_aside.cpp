@@ -53,6 +53,8 @@ void Run::set_aside_far_times() {
       const auto far = std::ranges::find_if(
           clock.none, [](const NoTimes& one) { return one.first != 0 || one.last != 0; });
       if (far == clock.none.end()) continue;
+      constexpr std::uint64_t k_share = 20;  // of all: more are decisive
+      const bool is_far = !is_beyond(far->first);
       std::uint64_t count = 0;
       for (const NoTimes& one : clock.none) count += one.first == 0 ? 0 : one.count;
       const std::string name =
@@ -63,12 +65,16 @@ void Run::set_aside_far_times() {
            .clock = name,
            .records = count,
            .total = clock.times,
-           .is_decisive = false,
-           .reason = fmt::format("{} of {} begins and ends of {} are a day or more from all others "
-                                 "of its clock (the first at {:.9f} s): they count for nothing, "
-                                 "and stay as they are",
-                                 count, clock.times, name,
-                                 static_cast<double>(far->first + file.facts.base) / 1e9)});
+           .is_decisive = k_share * count > clock.times,
+           .reason = fmt::format(
+               "{} of {} begins and ends of {} are {}: they count for nothing, and stay as they "
+               "are",
+               count, clock.times, name,
+               is_far ? fmt::format("a day or more from all others of its clock (the first at "
+                                    "{:.9f} s)",
+                                    static_cast<double>(far->first + file.facts.base) / 1e9)
+                      : "after the year 2116, if their unit is the microsecond: another unit is "
+                        "likely")});
       warnings.push_back(set_aside.back().reason);
     }
   }

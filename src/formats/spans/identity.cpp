@@ -233,7 +233,9 @@ Replicas::Replicas(const Spans& spans, const Family& family, const Screen& scree
     const std::array<Doubtful, 2>& found = doubtful[i];
     const auto rank = [&](int side) {
       const std::size_t others = found[side].changes > 0 ? explained[pair.group[side]] : 0;
-      return std::tuple(found[side].is_resolved, others, found[side].changes);
+      // Calls of a third group that do not contradict each other show one clock.
+      const bool is_one = calm[pair.group[side]] >= ReplicaThresholds::anchor_calls;
+      return std::tuple(found[side].is_resolved, others, !is_one, found[side].changes);
     };
     const int side = rank(0) >= rank(1) ? 0 : 1;
     const std::uint32_t group = pair.group[side], other = pair.group[1 - side];

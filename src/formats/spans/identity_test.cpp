@@ -111,6 +111,18 @@ TEST(Identity, a_name_of_several_clocks_between_others_is_the_one_that_is_named)
   EXPECT_EQ(found.identity.set_aside.at(0).records, 120U);
 }
 
+/// Replicas that are called: the caller agrees with others.
+TEST(Identity, a_name_of_several_clocks_is_not_the_one_that_others_agree_with) {
+  Spans spans = read_all(calls(60, "app", right)).spans;
+  for (std::size_t i = 0; i < spans.all.size(); ++i) {
+    Span& span = spans.all[i];
+    const std::uint64_t ahead = (i / 4 * 2'654'435'761U >> 5) % 4 * 260'000'000;
+    if (spans.groups.all()[spans.facts[span.clock].group] != "db") continue;
+    span.begin += ahead, span.end += ahead;
+  }
+  EXPECT_THAT(kinds_of(edges_of(spans).identity), ElementsAre("several_clocks of db"));
+}
+
 /// All that it shows since comes before all that it showed: no map of its times exchanges them.
 TEST(Identity, a_clock_that_was_set_is_no_name_of_several) {
   const Clock set = [](int call, std::uint64_t time) {
