@@ -413,10 +413,12 @@ Result<ForwardResult> amortize_forward(const trace::Share& share, const ForwardP
              choice.gamma ? fixed_gamma(forward, *choice.gamma)
                           : control_gamma(forward, outlook, problem.cycles, upstream, least_gamma));
   if (result.pass.overflow) {
-    return fail(ErrorKind::input,
-                fmt::format("the correction of {} runs out of the range of times; its minimum "
-                            "delays (mu) cannot be right",
-                            share.trace.path));
+    return fail(
+        ErrorKind::input,
+        fmt::format(
+            "the correction of {} runs out of the range of times: {} cannot be right",
+            share.trace.path,
+            problem.mu == MuTicks{} ? "the stamps of some clock" : "its minimum delays (mu)"));
   }
   return result;
 }

@@ -145,7 +145,7 @@ class Explainer {
 
   /// Values from which a search begins: those of the clocks as they are known.
   [[nodiscard]] difference::Values start(const System& system) const {
-    if (!estimate_ && constraints_.offsets.empty()) return {system.nodes(), 0};
+    if (!estimate_ && constraints_.offsets.empty()) return difference::Values(system.nodes(), 0);
     difference::Values values(system.nodes(), difference::k_unbounded);
     const bool is_whole = system.clocks() == constraints_.clocks.size();  // no clock was set
     values[0] = 0;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "formats/otf2/format/block_reader.hpp"
@@ -53,8 +54,16 @@ Result<trace::LocationSkeleton> scan_events(const EventFile& file, Progress* pro
     make_room(opened, size - std::exchange(before, size), skeleton.events);
     return {};
   };
-  TRY_ASSIGN(const FileEnd end, walk_file<Framing::events>(opened, scanner, on_block));
-  skeleton.truncated = end.truncated;
+  const auto end = walk_file<Framing::events>(opened, scanner, on_block);
+  if (!end && scanner.below_zero() > 0) {
+    return input_error(
+        "{} begins at -{} ticks, stored as 2^64 - {}: clocks that count below 0 cannot be read; "
+        "add "
+        "a constant to all stamps of this location",
+        file.path.string(), scanner.below_zero(), scanner.below_zero());
+  }
+  if (!end) return tl::unexpected(end.error());
+  skeleton.truncated = end->truncated;
   // Unused room of up to a half stays in a large list: its pages were never touched and take no
   // memory.
   const std::size_t size = skeleton.events.size(), capacity = skeleton.events.capacity();

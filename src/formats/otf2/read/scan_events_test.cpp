@@ -219,6 +219,15 @@ TEST(Scan, a_chunk_that_begins_without_a_stamp_has_the_time_of_the_one_before) {
   EXPECT_EQ(skeleton->last, 15u);
 }
 
+TEST(Scan, a_clock_that_begins_below_0_is_named) {
+  const auto skeleton =
+      scan(TempFolder(), ChunkBuilder().stamp(~std::uint64_t{0} - 99).enter(20).end().bytes(),
+           some_references(false));
+  ASSERT_FALSE(skeleton);
+  EXPECT_THAT(skeleton.error().message,
+              ::testing::HasSubstr("begins at -100 ticks, stored as 2^64 - 100"));
+}
+
 TEST(Scan, tells_the_first_stamp_that_decreases) {
   const auto decreasing = [&](const Bytes& bytes) {
     const auto skeleton = scan(TempFolder(), bytes, some_references(false));

@@ -63,7 +63,11 @@ static_assert(event::leave == event::enter + 1 && event::enter % 2 == 0);
 }  // namespace
 
 bool Scanner::stamp(std::size_t, std::uint64_t time) {
-  if (time > k_last_time) return false;
+  if (time > k_last_time) {
+    const std::uint64_t below = 0 - time;
+    if (!has_time_ && below <= k_last_time) below_zero_ = below;
+    return false;
+  }
   if (!has_time_) {
     has_time_ = true;
     skeleton_.first = time;

@@ -36,6 +36,9 @@ class Scanner : public ChunkVisitor {
   void attributes(std::size_t offset, std::size_t size);
   std::size_t hurry(std::size_t at, std::size_t limit);
 
+  /// Ticks below 0 of the first stamp, if the clock began there; else 0. stamp() refuses it.
+  [[nodiscard]] std::uint64_t below_zero() const { return below_zero_; }
+
  private:
   using Event = trace::Event;
   using EventKind = trace::EventKind;
@@ -91,6 +94,7 @@ class Scanner : public ChunkVisitor {
   Named named_stream_;                      ///< position of a location
   std::vector<std::uint8_t> dull_regions_;  ///< one flag for each local id: 1 if Enter and Leave
                                             ///< yield nothing
+  std::uint64_t below_zero_ = 0;
   bool has_time_ = false;
   std::uint64_t time_ = 0;
   trace::RmaGroupRole role_ =
