@@ -66,7 +66,7 @@ struct Line {
 struct CorridorThresholds {
   /// Limits on the rate between two clocks, relative. Quartz is within the first. Few constraints
   /// allow much steeper lines, so a limit is tried only if no line fits within those before it.
-  static constexpr std::array<double, 5> most_rates{2.5e-4, 1e-3, 1e-2, 5e-2, 1};
+  static constexpr std::array<double, 4> most_rates{2.5e-4, 1e-3, 1e-2, 5e-2};
   static constexpr int search_steps = 200;       ///< ternary search of the widest gap
   static constexpr double at_the_limit = 0.999;  ///< share of a limit that counts as reached
   /// Least gain in looseness of a hull edge over the middle line: half the distances.
