@@ -11,7 +11,6 @@
 
 #include "base/try.hpp"
 #include "carriers/centring.hpp"
-#include "carriers/inner_edges.hpp"
 #include "explain/given_constraints.hpp"
 #include "trace/composed_map.hpp"
 

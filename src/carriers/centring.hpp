@@ -1,12 +1,74 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
 #include <entrain/clock_map.hpp>
 #include <entrain/error.hpp>
 
-#include "carriers/inner_edges.hpp"
+#include "base/edge_list.hpp"
 
 namespace entrain::carriers {
+
+inline constexpr std::int64_t k_any = std::int64_t{1} << 62;  ///< no two stamps differ so much
+
+/// An edge between a clock and its carrier.
+struct Tie {
+  std::int64_t host = 0, own = 0;  ///< stamps of the carrier, and of the clock
+  bool is_upper = false;           ///< the carrier's event is the effect
+  /// What is added to the clock's times at least, or at most.
+  [[nodiscard]] std::int64_t ticks() const { return host - own; }
+};
+
+/// A limit of what is added to a clock's times.
+struct Limit {
+  std::int64_t time = 0;   ///< stamp of the clock
+  std::int64_t ticks = 0;  ///< the limit
+};
+
+/// How far the smallest quarter of some limits is apart from the closest one, of the distances of
+/// the others from it.
+double spread(std::vector<std::int64_t> values);
+
+/// The way from the least to the most that limits allow at which the clock likely is, of which
+/// `below` and `above` are the spreads: the shortest time from a launch to its kernel, and from a
+/// kernel to the call that waits for it, is about as long as the shortest of these times vary.
+double likely_share(double below, double above);
+
+/// Edges between a clock and its carrier, and the constants that would meet them all.
+struct Inner {
+  std::vector<Tie> ties;
+  std::vector<Limit> lower, upper;
+
+  void add(const Tie& tie) {
+    ties.push_back(tie);
+    (tie.is_upper ? upper : lower).push_back({tie.own, tie.ticks()});
+  }
+  /// The same edges if the clock shows `time_of(stamp)`.
+  template <class TimeOf>
+  [[nodiscard]] Inner mapped(const TimeOf& time_of) const {
+    Inner result;
+    for (const Tie& tie : ties) {
+      result.add({tie.host, time_of(static_cast<std::uint64_t>(tie.own)), tie.is_upper});
+    }
+    return result;
+  }
+  /// The edges of clock 1 and its carrier 0.
+  [[nodiscard]] EdgeList list() const;
+  [[nodiscard]] std::int64_t least() const {
+    return lower.empty() ? -k_any : std::ranges::max(lower, {}, &Limit::ticks).ticks;
+  }
+  [[nodiscard]] std::int64_t most() const {
+    return upper.empty() ? k_any : std::ranges::min(upper, {}, &Limit::ticks).ticks;
+  }
+  /// A constant that meets the edges, if one does: of both limits the mean, weighted by how dense
+  /// edges are there. A limit alone: itself.
+  [[nodiscard]] std::int64_t likely() const;
+  /// The same, but 0 if that meets the edges.
+  [[nodiscard]] std::int64_t shift() const { return least() <= 0 && most() >= 0 ? 0 : likely(); }
+};
 
 /// The correction of a clock's times by which it lies in the middle of what its edges allow from
 /// time to time: an alignment by edges alone may lie anywhere between them. The identity if edges

@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "carriers/inner_edges.hpp"
+#include "carriers/centring.hpp"
 
 namespace entrain::carriers {
 

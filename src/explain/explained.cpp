@@ -153,55 +153,8 @@ std::uint32_t Explained::part_of(std::uint32_t clock, std::uint64_t time) const 
   return first_[clock] + static_cast<std::uint32_t>(before);
 }
 
-void Explained::settle_step(Step& step, std::span<const ClockMap> maps) {
-  struct Vote {
-    std::uint64_t stamp = 0;
-    std::int64_t violated = 0;  ///< messages that are violated before the step, not after it
-    Int128 taken = 0;           ///< how much longer they take before it, ticks
-    auto operator<=>(const Vote&) const = default;
-  };
-  const std::uint32_t part = part_of(step.clock, time_of(step.before));
-  const ClockMap &before = maps[part], &after = maps[part + 1];
-  const std::span<const Step> all = steps_of(step.clock);
-  const auto place = static_cast<std::size_t>(&step - all.data());
-  const std::uint64_t first = place > 0 ? time_of(all[place - 1].after) : 0;
-  const std::uint64_t last = place + 1 < all.size() ? time_of(all[place + 1].before)
-                                                    : std::numeric_limits<std::uint64_t>::max();
-  std::vector<Vote> votes;
-  for (std::size_t e = 0; e < list_.cause_clock.size(); ++e) {
-    const std::uint32_t from = list_.cause_clock[e], to = list_.effect_clock[e];
-    const bool is_cause = from == part || from == part + 1;
-    if (is_cause == (to == part || to == part + 1)) continue;
-    const std::uint64_t own = is_cause ? list_.cause_time[e] : list_.effect_time[e];
-    if (own < first || own > last) continue;
-    const std::int64_t other =
-        is_cause ? maps[to](list_.effect_time[e]) : maps[from](list_.cause_time[e]);
-    const auto vote = [&](const ClockMap& map, int sign) {
-      const Int128 taken = is_cause ? Int128{other} - map(own) : Int128{map(own)} - other;
-      if (taken < 0) return Vote{own, sign, 0};
-      return Vote{own, 0, sign * taken};
-    };
-    const Vote with = vote(before, 1), without = vote(after, -1);
-    votes.push_back({own, with.violated + without.violated, with.taken + without.taken});
-  }
-  std::sort(votes.begin(), votes.end());
-  std::pair<std::int64_t, Int128> sum{0, 0}, least{std::numeric_limits<std::int64_t>::max(), 0};
-  for (std::size_t i = 0; i + 1 < votes.size(); ++i) {
-    sum.first += votes[i].violated;
-    sum.second += votes[i].taken;
-    const std::uint64_t left = votes[i].stamp, right = votes[i + 1].stamp;
-    if (left == right || sum >= least || before(left) > after(right)) continue;
-    least = sum;
-    step.before = static_cast<std::int64_t>(left - base_);
-    step.after = static_cast<std::int64_t>(right - base_);
-  }
-}
-
 std::optional<std::vector<ClockMap>> Explained::join(std::span<const ClockMap> maps,
-                                                     std::span<const StampRange> extents) {
-  if (run_edges_.instances.empty()) {
-    for (Step& step : explanation_.steps) settle_step(step, maps);
-  }
+                                                     std::span<const StampRange> extents) const {
   std::vector<ClockMap> joined;
   for (std::uint32_t c = 0; c < run_->clocks.size(); ++c) {
     std::uint32_t part = first_[c];

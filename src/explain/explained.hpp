@@ -69,11 +69,10 @@ class Explained {
 
   /// The maps of the run's clocks from those of clocks(). `extents`: first and last stamps of the
   /// run's clocks. A part reaches into the gap around a step, as far as the order of times allows,
-  /// for stamps there without edges, and others of a coarse clock. Without instances, steps move to
-  /// the gap, of those that cycles leave open, where messages take the least time by these maps.
-  /// Empty if time would run backward.
-  [[nodiscard]] std::optional<std::vector<ClockMap>> join(std::span<const ClockMap> maps,
-                                                          std::span<const StampRange> extents);
+  /// for stamps there without edges, and others of a coarse clock. Empty if time would run
+  /// backward.
+  [[nodiscard]] std::optional<std::vector<ClockMap>> join(
+      std::span<const ClockMap> maps, std::span<const StampRange> extents) const;
   /// `maps`: of the run's clocks; empty: sizes of steps are not known.
   [[nodiscard]] Told told(std::span<const ClockMap> maps) const;
   /// Names the records of a cycle of edges that contradicts the limit on rates.
@@ -84,7 +83,6 @@ class Explained {
             Explanation explanation);
 
   void divide_clocks();
-  void settle_step(Step& step, std::span<const ClockMap> maps);
   [[nodiscard]] std::uint32_t part_of(std::uint32_t clock, std::uint64_t time) const;
   /// Steps of a clock.
   [[nodiscard]] std::span<const Step> steps_of(std::uint32_t clock) const;

@@ -37,16 +37,10 @@ class ArrowGroup {
  public:
   /// `parts`: in order of kind and time.
   explicit ArrowGroup(std::span<const Placed> parts) {
-    const auto is_of = [](Part part) {
-      return [part](const Placed& one) { return one.part == part; };
-    };
-    const auto starts =
-        static_cast<std::size_t>(std::count_if(parts.begin(), parts.end(), is_of(Part::start)));
-    const auto steps =
-        static_cast<std::size_t>(std::count_if(parts.begin(), parts.end(), is_of(Part::step)));
-    starts_ = parts.first(starts);
-    steps_ = parts.subspan(starts, steps);
-    ends_ = parts.subspan(starts + steps);
+    const auto steps = std::ranges::equal_range(parts, Part::step, {}, &Placed::part);
+    starts_ = {parts.begin(), steps.begin()};
+    steps_ = {steps.begin(), steps.end()};
+    ends_ = {steps.end(), parts.end()};
   }
 
   void add_to(ArrowEdges& result) const {

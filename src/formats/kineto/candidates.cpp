@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/kineto/candidates.hpp"
+#include "formats/kineto/sequences.hpp"
 
 #include <algorithm>
 #include <cmath>

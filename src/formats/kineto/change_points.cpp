@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/kineto/change_points.hpp"
+#include "formats/kineto/sequences.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
 #include <span>
 
-#include "formats/kineto/candidates.hpp"
 #include "formats/kineto/thresholds.hpp"
 
 namespace entrain::kineto {

@@ -222,6 +222,20 @@ bool comes_from_root(Operation operation);
 /// True if data go from all ranks to one.
 bool goes_to_root(Operation operation);
 
+/// The operation that the name of a kernel, a range or a collective stands for.
+Operation operation_of(std::string_view name);
+
+/// Sets the members of a call that its arguments give, once its operation is known. `stream`: the
+/// kernel's own.
+void describe(Call& call, Members& argument, std::string_view stream);
+
+/// A kernel as a viewer shows it, "ncclDevKernel_AllReduce on stream 24", of its name and stream
+/// as written; a stream of "" is not known.
+std::string label_of(std::string_view name, std::string_view stream);
+
+/// True if a call names no process group: its stream replaces the group.
+bool is_grouped_by_stream(const Call& call);
+
 /// True for a kernel that communicates: a complete event, or the begin of one (B, b).
 bool is_collective_kernel(const EventText& event);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/kineto/describe.hpp"
+#include "formats/kineto/collective_calls.hpp"
 
 #include <algorithm>
 #include <array>
@@ -75,14 +75,6 @@ std::uint32_t root_of(Members& argument, std::string_view ranks) {
   return rank < k_no_rank ? static_cast<std::uint32_t>(rank) : k_no_rank;
 }
 
-/// Hash of a text of three parts, which is not 0.
-std::uint64_t hash_of_text(std::string_view a, std::string_view b, std::string_view c) {
-  std::string text;
-  text.reserve(a.size() + b.size() + c.size());
-  text.append(a).append(b).append(c);
-  return text_hash(text) | 1;
-}
-
 /// Hash of the fields on which all ranks of a call must agree; 0: unknown.
 std::uint64_t hash_of_size(Operation operation, Members& argument) {
   const auto first_of = [&](const char* a, const char* b) {
@@ -95,7 +87,7 @@ std::uint64_t hash_of_size(Operation operation, Members& argument) {
                                     ? std::string_view()
                                     : first_of("In msg nelems", "Input Dims");
   if (type.empty() && size.empty()) return 0;
-  return hash_of_text(size, " of ", type);
+  return text_hash(fmt::format("{} of {}", size, type)) | 1;
 }
 
 }  // namespace
@@ -175,7 +167,7 @@ void describe(Call& call, Members& argument, std::string_view stream) {
   const std::string_view id = argument["Comms Id"];
   const std::string_view sequence = argument["Seq"];
   if (!id.empty() && !sequence.empty()) {
-    call.number = hash_of_text(id, " ", sequence);
+    call.number = text_hash(fmt::format("{} {}", id, sequence)) | 1;
   }
 }
 

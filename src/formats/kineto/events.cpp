@@ -17,7 +17,6 @@
 #include "formats/json/scanner.hpp"
 #include "formats/json/strings.hpp"
 #include "formats/json/window.hpp"
-#include "formats/kineto/packet_events.hpp"
 #include "formats/perfetto/packets.hpp"
 
 namespace entrain::kineto {

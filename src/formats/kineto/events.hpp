@@ -116,6 +116,12 @@ Result<FileFacts> for_each_event(const std::filesystem::path& path, const EventS
                                  std::uint64_t max_unpacked = 0,
                                  const std::shared_ptr<perfetto::Survey>& survey = nullptr);
 
+/// for_each_event() of a Perfetto trace; there are no parts of a text to pass. Errors: those of
+/// perfetto::survey() and of EventSinks::see.
+Result<FileFacts> for_each_packet_event(const std::filesystem::path& path, const EventSinks& sinks,
+                                        std::uint64_t max_unpacked,
+                                        std::shared_ptr<perfetto::Survey> survey);
+
 /// False if the first bytes of a text show that it is no Chrome or Perfetto trace: it is empty, no
 /// JSON, or other JSON.
 bool may_hold_events(std::string_view beginning);

@@ -11,7 +11,6 @@
 #include <fmt/core.h>
 
 #include "base/disjoint_sets.hpp"
-#include "formats/kineto/change_points.hpp"
 #include "formats/kineto/collective_calls.hpp"
 #include "formats/kineto/sequences.hpp"
 #include "formats/kineto/thresholds.hpp"

@@ -21,6 +21,7 @@
 #include "formats/kineto/collective_calls.hpp"
 #include "formats/kineto/events.hpp"
 #include "formats/merge_plan.hpp"
+#include "formats/perfetto/packet_writer.hpp"
 
 /// The part of a merged trace that is of one rank.
 namespace entrain::kineto {
@@ -194,6 +195,24 @@ inline std::uint64_t count_values(const EventText& event) {
   for_each_value(event, [&](std::string_view, std::string_view) { return ++count > 0; });
   return count;
 }
+
+// Values of JSON as debug annotations of Perfetto (notes.cpp).
+
+/// Appends a name to an event: its number if the table has room, else its text. `raw`: with
+/// escapes.
+void add_name(std::string& fields, perfetto::InternedNames& names, perfetto::EventField number,
+              perfetto::EventField text, std::string_view raw);
+
+/// Appends an annotation. `key`, `value`: as written, the key without quotes. Numbers that are no
+/// 64-bit integer and no double, empty lists and objects, null, and what is no JSON become JSON
+/// text, which readers of Perfetto know too.
+void add_note(std::string& fields, perfetto::InternedNames& names, std::string_view key,
+              std::string_view value);
+
+/// Appends the members of an object; returns their number. Anything else becomes one annotation,
+/// `args`.
+std::uint64_t add_notes(std::string& fields, perfetto::InternedNames& names,
+                        std::string_view object);
 
 /// Calls `see(time, added)` where a clock's correction bends: corrected times, and what was added.
 template <class See>

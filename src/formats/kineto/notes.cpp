@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/kineto/notes.hpp"
-
 #include <cmath>
 
 #include "formats/json/scanner.hpp"
 #include "formats/json/strings.hpp"
-#include "formats/kineto/events.hpp"
+#include "formats/kineto/merge_rank.hpp"
 
 namespace entrain::kineto {
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/kineto/packet_events.hpp"
-
 #include <string>
 #include <string_view>
 #include <utility>

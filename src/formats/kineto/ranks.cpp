@@ -2,7 +2,7 @@
 #include "formats/kineto/ranks.hpp"
 
 #include <algorithm>
-#include <cctype>
+#include <charconv>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -26,13 +26,9 @@ std::optional<std::uint32_t> rank_of_name(const fs::path& path) {
   const std::string name = path.filename().string();
   const std::size_t at = name.find_first_of("0123456789");
   if (at == std::string::npos) return std::nullopt;
-  std::uint64_t rank = 0;
-  for (std::size_t i = at; i < name.size() && std::isdigit(static_cast<unsigned char>(name[i]));
-       ++i) {
-    rank = rank * 10 + static_cast<std::uint64_t>(name[i] - '0');
-    if (rank > 0xFFFFFFFE) return std::nullopt;
-  }
-  return static_cast<std::uint32_t>(rank);
+  std::uint32_t rank = k_no_rank;
+  std::from_chars(name.data() + at, name.data() + name.size(), rank);
+  return rank != k_no_rank ? std::optional(rank) : std::nullopt;
 }
 
 /// Compares names, and paths only if names are equal: copies of all files in one folder, packed or

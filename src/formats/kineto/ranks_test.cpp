@@ -22,7 +22,7 @@ RankFile file_at(const char* path, std::optional<std::uint32_t> told = {}) {
 }
 
 /// Each file with its rank, in order of rank; behind them what is told.
-std::vector<std::string> ranks_of(std::vector<RankFile> files) {
+std::vector<std::string> order_of(std::vector<RankFile> files) {
   std::vector<std::string> notes, result;
   const auto done = order_ranks(files, notes);
   if (!done) return {done.error().message};
@@ -38,9 +38,9 @@ using Lines = std::vector<std::string>;
 TEST(Ranks, without_any_number_are_the_order_of_names_not_of_folders) {
   const std::string note =
       "not every file says its rank (distributedInfo): ranks are those of the order of the names";
-  EXPECT_EQ(ranks_of({file_at("pa/zed.json"), file_at("pb/yak.json"), file_at("pc/xen.json")}),
+  EXPECT_EQ(order_of({file_at("pa/zed.json"), file_at("pb/yak.json"), file_at("pc/xen.json")}),
             (Lines{"0 pc/xen.json", "1 pb/yak.json", "2 pa/zed.json", note}));
-  EXPECT_EQ(ranks_of({file_at("b/x.json"), file_at("a/x.json")}),
+  EXPECT_EQ(order_of({file_at("b/x.json"), file_at("a/x.json")}),
             (Lines{"0 a/x.json", "1 b/x.json", note}));
 }
 
@@ -50,29 +50,29 @@ TEST(Ranks, whose_numbers_are_not_unique_are_the_order_of_names_unless_files_are
     file.clocks[0] = {.events = 1, .first = first, .last = first + 10};
     return file;
   };
-  const auto order = ranks_of({at("node0_worker1.json", 105), at("node0_worker0.json", 100),
+  const auto order = order_of({at("node0_worker1.json", 105), at("node0_worker0.json", 100),
                                at("node1_worker2.json", 100), at("node1_worker3.json", 95)});
   ASSERT_EQ(order.size(), 5U) << order[0];
   for (int rank = 0; rank < 4; ++rank) {
     EXPECT_EQ(order[static_cast<std::size_t>(rank)],
               fmt::format("{} node{}_worker{}.json", rank, rank / 2, rank));
   }
-  EXPECT_EQ(ranks_of({at("w0_b.json", 200), at("w0_a.json", 100), at("w1.json", 100)})[1],
+  EXPECT_EQ(order_of({at("w0_b.json", 200), at("w0_a.json", 100), at("w1.json", 100)})[1],
             "0 w0_b.json");
 }
 
 TEST(Ranks, are_the_same_once_files_are_unpacked) {
-  EXPECT_EQ(ranks_of({file_at("x.json-b.json"), file_at("x.json.gz")})[0], "0 x.json.gz");
-  EXPECT_EQ(ranks_of({file_at("x.json-b.json"), file_at("x.json")})[0], "0 x.json");
+  EXPECT_EQ(order_of({file_at("x.json-b.json"), file_at("x.json.gz")})[0], "0 x.json.gz");
+  EXPECT_EQ(order_of({file_at("x.json-b.json"), file_at("x.json")})[0], "0 x.json");
 }
 
 TEST(Ranks, inside_files_stay_whatever_others_have) {
-  EXPECT_EQ(ranks_of({file_at("aux.json"), file_at("b.json", 0), file_at("a.json", 2)}),
+  EXPECT_EQ(order_of({file_at("aux.json"), file_at("b.json", 0), file_at("a.json", 2)}),
             (Lines{"0 b.json", "1 aux.json", "2 a.json",
                    "1 of 3 files tells no rank (distributedInfo): theirs are the ranks that are "
                    "left, in the order of names (aux.json)"}));
-  EXPECT_EQ(ranks_of({file_at("x7.json"), file_at("b.json", 0)})[1], "7 x7.json");
-  EXPECT_EQ(ranks_of({file_at("x7.json"), file_at("b.json", 7)})[0], "0 x7.json");
+  EXPECT_EQ(order_of({file_at("x7.json"), file_at("b.json", 0)})[1], "7 x7.json");
+  EXPECT_EQ(order_of({file_at("x7.json"), file_at("b.json", 7)})[0], "0 x7.json");
 }
 
 TEST_F(Chrome, files_without_an_event_are_ignored_and_named_unless_they_have_a_rank) {

@@ -16,7 +16,6 @@
 #include "formats/kineto/arrows.hpp"
 #include "formats/kineto/clocks.hpp"
 #include "formats/kineto/collective_calls.hpp"
-#include "formats/kineto/describe.hpp"
 
 namespace entrain::kineto {
 namespace {

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <utility>
 
-#include "formats/kineto/candidates.hpp"
 #include "formats/kineto/thresholds.hpp"
 
 namespace entrain::kineto {

@@ -17,7 +17,6 @@
 #include "formats/json/text_file.hpp"
 #include "formats/json/window.hpp"
 #include "formats/kineto/arrows.hpp"
-#include "formats/kineto/packet_events.hpp"
 #include "formats/kineto/row_numbers.hpp"
 #include "formats/recording.hpp"
 

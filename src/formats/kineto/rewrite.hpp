@@ -39,6 +39,10 @@ std::string corrected_issue_time(const EventText& event, const RankFile& file, c
 Result<void> write_file(const std::filesystem::path& to, const RankFile& file,
                         std::span<const ClockMap> maps);
 
+/// write_file() of a Perfetto trace.
+Result<void> write_packets(const std::filesystem::path& to, const RankFile& file,
+                           std::span<const ClockMap> maps);
+
 /// What a copy holds that its original need not.
 struct CopyFacts {
   std::uint64_t cut_times = 0;  ///< RankFile::cut_times

@@ -21,8 +21,7 @@
 #include "formats/json/strings.hpp"
 #include "formats/kineto/arrows.hpp"
 #include "formats/kineto/claims.hpp"
-#include "formats/kineto/describe.hpp"
-#include "formats/kineto/worst_edges.hpp"
+#include "formats/kineto/collective_calls.hpp"
 
 namespace entrain::kineto {
 

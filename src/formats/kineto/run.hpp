@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/edge_list.hpp"
 #include "base/executor.hpp"
 #include "base/fail.hpp"
 #include "base/try.hpp"
@@ -19,10 +21,32 @@
 #include "formats/kineto/merge_rank.hpp"
 #include "formats/kineto/ranks.hpp"
 #include "formats/kineto/rewrite.hpp"
-#include "formats/kineto/summary.hpp"
+#include "formats/parts/fields.hpp"
 #include "formats/recording.hpp"
 
 namespace entrain::kineto {
+
+/// Names of an event in a viewer: kernel, stream and step. Key: clock (position in
+/// Clocks::clocks) and stamp.
+using EventNames = std::map<std::pair<std::uint32_t, std::uint64_t>, std::string>;
+
+/// Names both ends of the most violated edges of each kind, by the times as stored. `files`: as
+/// read; `ranks`: with the clocks and calls of `instances`. `list`: first the edges between hosts
+/// and devices, rank by rank; its instances are those of `instances` that are no messages, in
+/// order. If a launch or a wait is the most violated, the files of its rank are read again, and the
+/// names are missing if that fails.
+EventNames names_of_worst_edges(const std::vector<RankFile>& files,
+                                const std::vector<RankFile>& ranks,
+                                const std::vector<Instance>& instances, const EdgeList& list);
+
+// Files as compact bytes: what read_file() leaves of each (summary.cpp).
+
+/// Writes files with their calls, arrows and edges. A survey of a Perfetto trace is left out.
+void pack(parts::FieldWriter& fields, std::vector<RankFile>& files);
+
+/// Appends the files that pack() has written; each Perfetto trace has an empty survey. False if
+/// they are damaged, or if a number in them is out of range.
+[[nodiscard]] bool unpack(parts::FieldReader& fields, std::vector<RankFile>& files);
 
 /// Where the files of a run are.
 enum class Place : std::uint8_t {

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "formats/kineto/candidates.hpp"
-#include "formats/kineto/change_points.hpp"
 #include "formats/kineto/thresholds.hpp"
 
 namespace entrain::kineto {

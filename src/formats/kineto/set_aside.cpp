@@ -9,7 +9,7 @@
 
 #include <fmt/core.h>
 
-#include "formats/kineto/describe.hpp"
+#include "formats/kineto/collective_calls.hpp"
 #include "formats/kineto/run.hpp"
 
 namespace entrain::kineto {

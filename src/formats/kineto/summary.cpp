@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/kineto/summary.hpp"
+#include "formats/kineto/run.hpp"
 
 #include <algorithm>
 #include <limits>

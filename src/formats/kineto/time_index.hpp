@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "formats/kineto/events.hpp"
@@ -44,24 +45,20 @@ class TimeIndex {
   /// Goes through all events in order.
   class Reader {
    public:
-    explicit Reader(const TimeIndex& index) : index_(index) {}
+    explicit Reader(const TimeIndex& index)
+        : at_(index.bytes_.data()), end_(at_ + index.bytes_.size()) {}
     /// False after the last one.
     bool next(Entry& entry);
 
    private:
-    std::uint64_t number();
-
-    const TimeIndex& index_;
-    std::size_t next_ = 0;
+    const char *at_, *end_;
     std::uint64_t last_ = 0;
   };
 
   std::vector<RowFacts> rows;
 
  private:
-  void put(std::uint64_t number);
-
-  std::vector<std::uint8_t> bytes_;
+  std::string bytes_;
   std::uint64_t last_ = 0;  ///< position of the time of the last event
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/kineto/worst_edges.hpp"
+#include "formats/kineto/run.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include <entrain/report.hpp>
 
 #include "base/edge_list.hpp"
-#include "formats/kineto/describe.hpp"
+#include "formats/kineto/collective_calls.hpp"
 #include "formats/kineto/rewrite.hpp"
 #include "match/extremes.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/kineto/worst_edges.hpp"
+#include "formats/kineto/run.hpp"
 
 #include <fmt/format.h>
 
-#include "formats/kineto/describe.hpp"
+#include "formats/kineto/collective_calls.hpp"
 #include "formats/kineto/kineto_testing.hpp"
 
 namespace entrain::kineto {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/perfetto/annotations.hpp"
+#include "formats/perfetto/state.hpp"
 
 #include <cmath>
 #include <cstddef>

@@ -21,10 +21,8 @@ namespace entrain::perfetto {
 
 inline void add_varint(std::string& out, std::uint64_t value) {
   std::array<char, protozero::max_varint_length> bytes{};
-  std::size_t size = 0;
-  for (; value >= 0x80; value >>= 7) bytes[size++] = static_cast<char>(value | 0x80);
-  bytes[size++] = static_cast<char>(value);
-  out.append(bytes.data(), size);  // at once: each append checks for room
+  const int size = protozero::add_varint_to_buffer(bytes.data(), value);
+  out.append(bytes.data(), static_cast<std::size_t>(size));  // at once: each append checks for room
 }
 template <class Field>
 void add_key(std::string& out, Field field, protozero::pbf_wire_type type) {

@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include "base/fail.hpp"
-#include "formats/perfetto/annotations.hpp"
 #include "formats/perfetto/walk.hpp"
 
 namespace entrain::perfetto {

@@ -7,7 +7,6 @@
 
 #include "base/counters.hpp"
 #include "base/edge_list.hpp"
-#include "formats/spans/unreliable_ends.hpp"
 
 namespace entrain::spans {
 namespace {

@@ -13,7 +13,6 @@
 #include "base/edge_list.hpp"
 #include "formats/spans/family.hpp"
 #include "formats/spans/identity.hpp"
-#include "formats/spans/resolution.hpp"
 #include "formats/spans/spans.hpp"
 
 namespace entrain::spans {
@@ -72,6 +71,10 @@ struct RejectedEnds {
   std::vector<ClockShownTwice> clocks_shown_twice;
   std::vector<Fold> folds;  ///< in order
 };
+
+/// Sets Edge::rejection of the edges that are no evidence about clocks; see edges_of(). `hosts`:
+/// number of clocks.
+RejectedEnds mark_unreliable_ends(const Spans& spans, std::size_t hosts, BigVector<Edge>& edges);
 
 /// Evidence of spans about their clocks.
 struct SpanEdges {

@@ -21,7 +21,6 @@
 
 #include "base/flat_map.hpp"
 #include "formats/spans/family.hpp"
-#include "formats/spans/resolution.hpp"
 #include "formats/spans/screen.hpp"
 #include "formats/spans/spans.hpp"
 

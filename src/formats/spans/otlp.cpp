@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/spans/reader.hpp"
-#include "formats/spans/shape.hpp"
 
 namespace entrain::spans {
 namespace {

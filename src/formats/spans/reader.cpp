@@ -7,7 +7,6 @@
 
 #include "base/memory_room.hpp"
 #include "formats/json/strings.hpp"
-#include "formats/spans/shape.hpp"
 
 namespace entrain::spans {
 namespace {

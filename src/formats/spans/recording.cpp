@@ -12,8 +12,8 @@
 #include "formats/json/scanner.hpp"
 #include "formats/spans/packed_messages.hpp"
 #include "formats/spans/protobuf.hpp"
+#include "formats/spans/reader.hpp"
 #include "formats/spans/run.hpp"
-#include "formats/spans/shape.hpp"
 #include "formats/spans/source_text.hpp"
 #include "formats/spans/span_table.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/spans/shape.hpp"
+#include "formats/spans/reader.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/spans/unreliable_ends.hpp"
+#include "formats/spans/edges.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
