@@ -397,10 +397,10 @@ Result<ForwardResult> amortize_forward(const trace::Share& share, const ForwardP
   ForwardProblem problem = given;
   problem.least_gamma = least_gamma;
   const Need need = need_of(share.team, problem);
-  FlowForward flow(share, problem);
+  const Forward flow = flow_forward(share, problem);
   const Forward forward = [&](std::span<const Decimal9> gammas) {
     return need.nothing_moves() ? Result<std::vector<ForwardTimes>>(unmoved(problem))
-                                : flow.run(gammas);
+                                : flow(gammas);
   };
   const std::int64_t violation = std::max<std::int64_t>(-need.least_slack, 0);
   const Outlook outlook{.least_error = violation + (given.separate && violation > 0 ? 1 : 0),

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <utility>
 
 namespace entrain::clc {
 
@@ -16,51 +16,53 @@ std::uint64_t drop_inner_edges(match::Graph& graph, std::span<const TiedNodes> c
     return component_of[edge.send] != k_none &&
            component_of[edge.send] == component_of[edge.receive];
   });
-  // An exchange of S and R some of whose participants lie in component c becomes all of S before
-  // the R outside, and the S outside of c before the R inside.
-  BigVector<match::Exchange> exchanges;
-  for (const match::Exchange& exchange : graph.exchanges) {
-    const auto sends = graph.sends(exchange);
-    const auto receives = graph.receives(exchange);
-    const std::vector<match::Participant> all_sends(sends.begin(), sends.end());
+  for (const match::Exchange& exchange : std::exchange(graph.exchanges, {})) {
+    const auto sends = graph.sends(exchange), receives = graph.receives(exchange);
     std::set<std::uint32_t> sending;
     for (const match::Participant& send : sends) sending.insert(component_of[send.node]);
     sending.erase(k_none);
-    std::vector<match::Participant> outside;
-    std::map<std::uint32_t, std::vector<match::Participant>> inside;  // by component
-    for (const match::Participant& receive : receives) {
-      const std::uint32_t c = component_of[receive.node];
-      (sending.contains(c) ? inside[c] : outside).push_back(receive);
-    }
-    if (inside.empty()) {
-      exchanges.push_back(exchange);
-      continue;
-    }
-    const auto add = [&](const std::vector<match::Participant>& s,
-                         const std::vector<match::Participant>& r) {
-      if (s.empty() || r.empty()) return;
-      match::Exchange part = exchange;
-      part.first_send = static_cast<std::uint32_t>(graph.participants.size());
-      part.send_count = static_cast<std::uint32_t>(s.size());
-      graph.participants.insert(graph.participants.end(), s.begin(), s.end());
-      part.first_receive = static_cast<std::uint32_t>(graph.participants.size());
-      part.receive_count = static_cast<std::uint32_t>(r.size());
-      graph.participants.insert(graph.participants.end(), r.begin(), r.end());
-      exchanges.push_back(part);
-    };
-    add(all_sends, outside);
-    for (const auto& [c, own] : inside) {
-      std::vector<match::Participant> other = all_sends;
-      const std::size_t removed =
-          std::erase_if(other, [&, apart = c](const match::Participant& send) {
-            return component_of[send.node] == apart;
-          });
-      dropped += removed * own.size();
-      add(other, own);
+    const auto component = [&](const match::Participant& one) { return component_of[one.node]; };
+    if (std::ranges::none_of(receives,
+                             [&](auto& one) { return sending.contains(component(one)); })) {
+      graph.exchanges.push_back(exchange);
+    } else {
+      dropped += add_apart(graph, exchange, {sends.begin(), sends.end()},
+                           {receives.begin(), receives.end()}, sending, component);
     }
   }
-  graph.exchanges.swap(exchanges);
   return dropped;
+}
+
+std::uint64_t add_apart(match::Graph& graph, const match::Exchange& like, const Participants& sends,
+                        const Participants& receives, const std::set<std::uint32_t>& apart,
+                        const GroupOf& group_of) {
+  const auto add = [&](const Participants& some_sends, const Participants& some_receives) {
+    if (some_sends.empty() || some_receives.empty()) return;
+    match::Exchange part = like;
+    part.first_send = static_cast<std::uint32_t>(graph.participants.size());
+    part.send_count = static_cast<std::uint32_t>(some_sends.size());
+    graph.participants.insert(graph.participants.end(), some_sends.begin(), some_sends.end());
+    part.first_receive = static_cast<std::uint32_t>(graph.participants.size());
+    part.receive_count = static_cast<std::uint32_t>(some_receives.size());
+    graph.participants.insert(graph.participants.end(), some_receives.begin(), some_receives.end());
+    graph.exchanges.push_back(part);
+  };
+  Participants outside;
+  std::map<std::uint32_t, Participants> inside;
+  for (const match::Participant& receive : receives) {
+    const std::uint32_t group = group_of(receive);
+    (apart.contains(group) ? inside[group] : outside).push_back(receive);
+  }
+  add(sends, outside);
+  std::uint64_t left_out = 0;
+  for (const auto& [group, own] : inside) {
+    Participants others = sends;
+    const std::size_t removed = std::erase_if(
+        others, [&, own_group = group](const auto& send) { return group_of(send) == own_group; });
+    left_out += removed * own.size();
+    add(others, own);
+  }
+  return left_out;
 }
 
 std::size_t first_not_below(std::span<const match::Participant> side, std::uint32_t order) {

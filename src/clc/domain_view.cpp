@@ -104,23 +104,10 @@ class Merger {
     });
   }
 
-  using Participants = std::vector<match::Participant>;
-
   [[nodiscard]] Participants merged(std::span<const match::Participant> side) const {
     Participants result(side.begin(), side.end());
     for (match::Participant& m : result) m = {number(m.node), domain(m.location), m.order};
     return result;
-  }
-
-  void emit(match::Exchange exchange, const Participants& sends, const Participants& receives) {
-    if (sends.empty() || receives.empty()) return;
-    exchange.first_send = static_cast<std::uint32_t>(new_.participants.size());
-    exchange.send_count = static_cast<std::uint32_t>(sends.size());
-    new_.participants.insert(new_.participants.end(), sends.begin(), sends.end());
-    exchange.first_receive = static_cast<std::uint32_t>(new_.participants.size());
-    exchange.receive_count = static_cast<std::uint32_t>(receives.size());
-    new_.participants.insert(new_.participants.end(), receives.begin(), receives.end());
-    new_.exchanges.push_back(exchange);
   }
 
   void add(const match::Exchange& exchange) {
@@ -128,18 +115,8 @@ class Merger {
     Participants receives = merged(old_.receives(exchange));
     const std::set<std::uint32_t> apart =
         exchange.ordered ? lower_orders(sends, receives) : overlapping(sends, receives);
-    if (apart.empty()) return emit(exchange, sends, receives);
-    Participants together;
-    for (const match::Participant& receive : receives) {
-      if (!apart.contains(receive.location)) together.push_back(receive);
-    }
-    emit(exchange, sends, together);
-    for (const std::uint32_t d : apart) {
-      Participants others = sends, own = receives;
-      std::erase_if(others, [&](const match::Participant& m) { return m.location == d; });
-      std::erase_if(own, [&](const match::Participant& m) { return m.location != d; });
-      emit(exchange, others, own);
-    }
+    add_apart(new_, exchange, sends, receives, apart,
+              [](const match::Participant& one) { return one.location; });
   }
 
   /// The number of a node among those of its domain: as its owner numbers it.

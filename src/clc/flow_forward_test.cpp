@@ -42,8 +42,8 @@ Gathered run(const TraceBuilder& b, const Owner& owner, const MuTicks& mu,
   result.times.resize(owner.size());
   std::mutex mutex;
   const auto done = in_team(b, owner, [&](const trace::Share& share, Problem& problem) {
-    FlowForward way(share, problem.with(mu, delta));
-    const auto passes = way.run(std::span(&gamma, 1));
+    const Forward way = flow_forward(share, problem.with(mu, delta));
+    const auto passes = way(std::span(&gamma, 1));
     if (!passes) return Result<void>(tl::unexpected<Error>(passes.error()));
     const std::lock_guard lock(mutex);
     const ForwardTimes& pass = passes->at(0);
@@ -169,10 +169,10 @@ TEST(FlowForward, members_without_locations_and_empty_traces) {
 TEST(FlowForward, passes_do_not_depend_on_each_other) {
   const auto done = in_team(testing::worked_example(), {0, 1, 2},
                             [&](const trace::Share& share, Problem& problem) -> Result<void> {
-                              FlowForward way(share, problem.with(k_mu_10));
-                              TRY_ASSIGN(const auto first, way.run(std::span(&k_gamma_099, 1)));
-                              TRY_ASSIGN(const auto other, way.run(std::span(&k_gamma_1, 1)));
-                              TRY_ASSIGN(const auto again, way.run(std::span(&k_gamma_099, 1)));
+                              const Forward way = flow_forward(share, problem.with(k_mu_10));
+                              TRY_ASSIGN(const auto first, way(std::span(&k_gamma_099, 1)));
+                              TRY_ASSIGN(const auto other, way(std::span(&k_gamma_1, 1)));
+                              TRY_ASSIGN(const auto again, way(std::span(&k_gamma_099, 1)));
                               EXPECT_TRUE(equal(first.at(0), again.at(0)));
                               EXPECT_EQ(other.at(0).error, 50);
                               return {};
@@ -199,11 +199,11 @@ TEST(FlowForward, passes_that_are_made_together_are_those_made_alone) {
   for (const TraceBuilder* b : {&plain, &std::as_const(tied), &std::as_const(wide)}) {
     const auto done =
         in_team(*b, {0, 1, 1}, [&](const trace::Share& share, Problem& problem) -> Result<void> {
-          FlowForward way(share, problem.with(k_mu_10));
-          TRY_ASSIGN(const auto passes, way.run(gammas));
-          EXPECT_EQ(passes.size(), FlowForward::k_most_lanes);
+          const Forward way = flow_forward(share, problem.with(k_mu_10));
+          TRY_ASSIGN(const auto passes, way(gammas));
+          EXPECT_EQ(passes.size(), k_most_lanes);
           for (std::size_t i = 0; i < passes.size(); ++i) {
-            TRY_ASSIGN(const auto alone, way.run(std::span(gammas).subspan(i, 1)));
+            TRY_ASSIGN(const auto alone, way(std::span(gammas).subspan(i, 1)));
             EXPECT_TRUE(equal(passes[i], alone.at(0))) << i;
           }
           return {};
@@ -221,8 +221,8 @@ TEST(FlowForward, all_members_end_when_one_users_signal_arrives) {
                               [&](const trace::Share& share, Problem& problem) -> Result<void> {
                                 ForwardProblem input = problem.with(k_mu_10);
                                 if (share.team.rank() == stopped) input.cancel = Cancel(&stop);
-                                FlowForward way(share, input);
-                                const auto passes = way.run(std::span(&k_gamma_09, 1));
+                                const Forward way = flow_forward(share, input);
+                                const auto passes = way(std::span(&k_gamma_09, 1));
                                 const std::lock_guard lock(mutex);
                                 if (!passes) ++interrupted;
                                 return {};

@@ -15,7 +15,7 @@
 
 namespace entrain::clc {
 
-/// A pass of a FlowForward: equation (3') (see Forward), one step of the order at a time: start(),
+/// A pass of flow_forward(): equation (3') (see Forward), one step of the order at a time: start(),
 /// then evaluate() in an order that the graph allows, then finish(). Linear in nodes, edges and
 /// participants.
 class FlowLane {

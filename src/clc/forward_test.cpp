@@ -43,9 +43,9 @@ TEST(FlowForward, alone_ties_and_cuts_cycles_at_its_first_run) {
   Solo solo;
   const trace::Trace none;
   const trace::Partition all{{0, 0}};
-  FlowForward way({solo, all, none}, problem.with(k_mu_10));
+  const Forward way = flow_forward({solo, all, none}, problem.with(k_mu_10));
   for (int time = 0; time < 2; ++time) {
-    const auto passes = way.run(gammas);
+    const auto passes = way(gammas);
     ASSERT_TRUE(passes);
     EXPECT_EQ(passes->size(), 2u);
     for (const ForwardTimes& pass : *passes) {

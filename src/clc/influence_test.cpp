@@ -30,8 +30,8 @@ std::vector<Influence> influences_of(const TraceBuilder& b, const MuTicks& mu) {
     const auto done = testing::in_team(
         b, owner, [&](const trace::Share& share, testing::Problem& problem) -> Result<void> {
           const ForwardProblem input = problem.with(mu);
-          FlowForward way(share, input);
-          TRY_ASSIGN(const auto passes, way.run(std::span(&testing::k_gamma_099, 1)));
+          const Forward way = flow_forward(share, input);
+          TRY_ASSIGN(const auto passes, way(std::span(&testing::k_gamma_099, 1)));
           const auto found = influences(share.team, input, passes.at(0));
           if (share.team.rank() == 0 && members == 1) first = found;
           if (members > 1) {

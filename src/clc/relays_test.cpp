@@ -183,8 +183,8 @@ std::vector<Times> times_of(const TraceBuilder& b, const Owner& owner) {
   std::mutex mutex;
   const auto done =
       in_team(b, owner, [&](const trace::Share& share, Problem& problem) -> Result<void> {
-        FlowForward way(share, problem.with(k_one_mu));
-        TRY_ASSIGN(const auto passes, way.run(std::span(&k_some_gamma, 1)));
+        const Forward way = flow_forward(share, problem.with(k_one_mu));
+        TRY_ASSIGN(const auto passes, way(std::span(&k_some_gamma, 1)));
         const std::lock_guard lock(mutex);
         for (const LocationIndex l : share.own()) {
           times[l].assign(passes[0].times.begin() + problem.graph.first_node[l],

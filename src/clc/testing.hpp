@@ -71,7 +71,7 @@ inline Result<std::vector<ForwardTimes>> flow_alone(const ForwardProblem& proble
   Solo solo;
   const trace::Trace none;
   const trace::Partition all{std::vector<std::uint32_t>(problem.graph.location_count(), 0)};
-  return FlowForward({solo, all, none}, problem).run(gammas);
+  return flow_forward({solo, all, none}, problem)(gammas);
 }
 inline ForwardTimes flow_alone(const ForwardProblem& problem, Decimal9 gamma) {
   return flow_alone(problem, std::span(&gamma, 1)).value().at(0);

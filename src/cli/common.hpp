@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
+
 #include <entrain/progress.hpp>
 #include <entrain/report.hpp>
 
@@ -49,8 +51,11 @@ void add_max_unpacked(OptionSet& set, std::uint64_t& target);
 /// Declares --columns.
 void add_columns(OptionSet& set, std::string& target);
 
-/// The exit code that tells a verdict.
+/// The exit code that tells a verdict; without one nothing was found.
 int exit_code_of(Verdict verdict);
+inline int exit_code_of(const std::optional<Judgement>& judgement) {
+  return judgement ? exit_code_of(judgement->verdict) : k_exit_fine;
+}
 
 /// Does `work(Progress*)` under a progress bar, prints its report and returns the exit code:
 /// `verdict(report)` if all went well.

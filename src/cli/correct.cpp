@@ -36,9 +36,7 @@ class Correct : public Verb {
     options_.verify = !no_verify_;
     return run_and_report(
         common_, [&](Progress* progress) { return correct(progress); },
-        [](const CorrectReport& report) {  // without a verdict nothing was found either
-          return report.judgement ? exit_code_of(report.judgement->verdict) : k_exit_fine;
-        });
+        [](const CorrectReport& report) { return exit_code_of(report.judgement); });
   }
 
  private:

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -74,10 +73,7 @@ class Fit : public Verb {
           TRY(check_.write_bounds(correction.bounds, correction.before.resolution_hz));
           return report;
         },
-        [](const FitReport& report) {
-          const std::optional<Judgement>& judgement = report.correction.judgement;
-          return judgement ? exit_code_of(judgement->verdict) : k_exit_fine;
-        });
+        [](const FitReport& report) { return exit_code_of(report.correction.judgement); });
   }
 
  private:

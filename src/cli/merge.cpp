@@ -65,10 +65,7 @@ class Merge : public Verb {
           TRY(check_.write_bounds(correction.bounds, correction.before.resolution_hz));
           return report;
         },
-        [](const MergeReport& report) {
-          const std::optional<Judgement>& judgement = report.correction.judgement;
-          return judgement ? exit_code_of(judgement->verdict) : k_exit_fine;
-        });
+        [](const MergeReport& report) { return exit_code_of(report.correction.judgement); });
   }
 
  private:

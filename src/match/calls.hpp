@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -30,6 +31,18 @@ struct Call {
 
 static_assert(sizeof(Call) == 56);
 using Calls = BigVector<Call>;
+
+/// Calls use(column) for the calls of each process on each communicator or window, which are
+/// adjacent in the list.
+template <class List, class Use>
+void for_columns(List& list, Use use) {
+  for (auto first = list.begin(), last = first; first != list.end(); first = last) {
+    last = std::find_if(first, list.end(), [&](const Call& call) {
+      return call.space != first->space || call.process != first->process;
+    });
+    use(std::span(first, last));
+  }
+}
 
 /// Root of a call on an inter-communicator if it is another process of the caller's own group.
 inline constexpr std::uint32_t k_root_elsewhere = k_none - 1;

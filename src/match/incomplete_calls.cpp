@@ -301,15 +301,11 @@ class CallNumbering {
   }
 
   void list_columns(std::span<Call> calls) {
-    for (std::size_t first = 0, end = 0; first < calls.size(); first = end) {
-      const Call& call = calls[first];
-      while (end < calls.size() && calls[end].space == call.space &&
-             calls[end].process == call.process) {
-        ++end;
-      }
-      if (spaces_[call.space].reference == k_none) continue;
-      columns_[{call.space, call.process}] = column_of(calls.subspan(first, end - first));
-    }
+    for_columns(calls, [&](std::span<Call> column) {
+      const Call& call = column.front();
+      if (spaces_[call.space].reference == k_none) return;
+      columns_[{call.space, call.process}] = column_of(column);
+    });
   }
   [[nodiscard]] Column column_of(std::span<Call> calls) const {
     Column column{.calls = calls, .side = {}, .missing = {}, .numbers = {}};

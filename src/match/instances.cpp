@@ -140,12 +140,7 @@ class InstanceMatcher {
     std::size_t count = 0;
     for (const Calls& list : lists) {
       count += list.size();
-      for (auto first = list.begin(), last = first; first != list.end(); first = last) {
-        last = std::find_if(first, list.end(), [&](const Call& call) {
-          return call.space != first->space || call.process != first->process;
-        });
-        columns.emplace_back(first, last);
-      }
+      for_columns(list, [&](std::span<const Call> column) { columns.push_back(column); });
     }
     std::ranges::stable_sort(columns, {}, [](std::span<const Call> column) {
       return std::pair(column[0].space, column[0].process);
@@ -161,11 +156,9 @@ class InstanceMatcher {
   template <class Use>
   static void for_calls(const std::vector<Calls>& lists, Use use) {
     for (const Calls& list : lists) {
-      for (std::size_t i = 0; i < list.size(); ++i) {
-        const bool last = i + 1 == list.size() || list[i + 1].space != list[i].space ||
-                          list[i + 1].process != list[i].process;
-        use(list[i], last);
-      }
+      for_columns(list, [&](std::span<const Call> column) {
+        for (const Call& call : column) use(call, &call == &column.back());
+      });
     }
   }
 
@@ -313,19 +306,12 @@ class InstanceMatcher {
   /// Lists the columns by communicator, then by rank.
   void list_columns() {
     for (Calls& list : calls_) {
-      for (std::size_t begin = 0, end = 0; begin < list.size(); begin = end) {
-        const Call& first = list[begin];
-        while (end < list.size() && list[end].space == first.space &&
-               list[end].process == first.process) {
-          ++end;
+      for_columns(list, [&](std::span<Call> column) {
+        if (!std::ranges::is_sorted(column, {}, &Call::number)) {
+          std::ranges::stable_sort(column, {}, &Call::number);
         }
-        const auto of_column = std::span(list).subspan(begin, end - begin);
-        const auto by_number = [](const Call& a, const Call& b) { return a.number < b.number; };
-        if (!std::ranges::is_sorted(of_column, by_number)) {
-          std::ranges::stable_sort(of_column, by_number);
-        }
-        columns_.push_back({first.space, *seat_of(first), of_column});
-      }
+        columns_.push_back({column.front().space, *seat_of(column.front()), column});
+      });
     }
     std::ranges::sort(columns_, [](const Column& a, const Column& b) {
       return a.space != b.space ? a.space < b.space : a.seat.position < b.seat.position;
