@@ -3,6 +3,7 @@
 
 #include <array>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "base/exact.hpp"
@@ -73,6 +74,21 @@ struct Shown {
   Event event{};
 };
 
+/// Leaves the tightest constraints, `most` of them.
+template <class Tight>
+void keep_tightest(std::vector<Tight>& all, std::size_t most) {
+  if (all.size() <= most) return;
+  const auto key = [](const Tight& one) { return std::tie(one.margin, one.pair); };
+  std::ranges::nth_element(all, all.begin() + static_cast<std::ptrdiff_t>(most), {}, key);
+  all.resize(most);
+}
+/// Adds one, where only so many are wanted.
+template <class Tight>
+void add_tight(std::vector<Tight>& all, const Tight& one, std::size_t most) {
+  all.push_back(one);
+  if (all.size() >= 4 * most) keep_tightest(all, most);
+}
+
 }  // namespace
 
 /// A pair, and by how much it is met, rounded down; negative: it is violated.
@@ -132,19 +148,16 @@ ActiveSet::ActiveSet(const difference::Constraints& constraints, const Estimate&
     for_each_pair(n, whole, offset, [&](const Tight& one) {
       if (one.margin < tightest.margin) tightest = one;
     });
-    tight.push_back(tightest);
+    add_tight(tight, tightest, first_);
   }
   activate(std::move(tight));
 }
 
 /// Activates the tightest constraints, and no more than at first.
 void ActiveSet::activate(std::vector<Tight> tightest) {
-  const std::size_t number = std::min(first_, tightest.size());
-  const auto end = tightest.begin() + static_cast<std::ptrdiff_t>(number);
-  const auto key = [](const Tight& one) { return std::pair(one.margin, one.pair.number); };
-  if (end != tightest.end()) std::ranges::nth_element(tightest, end, {}, key);
-  for (auto one = tightest.begin(); one != end; ++one) {
-    if (one->margin < difference::k_unbounded) pairs_.push_back(one->pair);
+  keep_tightest(tightest, first_);
+  for (const Tight& one : tightest) {
+    if (one.margin < difference::k_unbounded) pairs_.push_back(one.pair);
   }
   std::ranges::sort(pairs_);
 }
@@ -162,7 +175,7 @@ bool ActiveSet::add_violated(const ActiveSolution& solution,
     for_each_pair(n, solution.parts, offset, [&](const Tight& one) {
       if (one.margin > -least || contains(one.pair)) return;
       least = std::min(least, one.margin);
-      violated.push_back(one);
+      add_tight(violated, one, first_);
     });
   }
   if (least == 0) return false;
