@@ -84,6 +84,7 @@ void CommonEnds::choose_less_violated() {
   while (violated(presync_.maps, by)) {
     if (!violated(*set_aside_, by)) return take(*std::move(set_aside_));
     by *= 2;
+    if (by > k_most_left) return;
   }
 }
 

@@ -73,7 +73,7 @@ class Explainer {
         trust_(trust),
         effort_(effort),
         estimate_(estimate),
-        active_(constraints, estimate, active),
+        active_(constraints_, estimate, active),
         rates_{
             Rates{trust.are_apart ? Prices::rates_of_all : Prices::rate, Prices::fastest_ppb / 2},
             Rates{trust.are_apart ? Prices::rates_of_all : Prices::rates_of_two,
@@ -125,7 +125,8 @@ class Explainer {
     return effort_.spent > effort_.most || cycles_.size() > k_most_cycles;
   }
 
-  /// Adds cycles that an explanation leaves, which have no constraint in common. False if none is.
+  /// Adds cycles that an explanation leaves, which have no active edge or pair in common. False if
+  /// none is.
   bool find_more(const Explanation& found) {
     System system = relaxed(found);
     const std::size_t before = cycles_.size();

@@ -22,7 +22,7 @@ constexpr std::size_t k_most_constraints = std::size_t{1} << 21;
 /// Steps of the search: about a second, and about so many sweeps over all edges.
 constexpr std::uint64_t k_most_steps = std::uint64_t{1} << 26, k_sweeps = 256;
 
-/// True if more than 3 edges are set aside, or steps found, and more than one in twenty edges.
+/// True if more than 3 edges are set aside, or steps found, and more than one in twenty.
 bool is_much(std::uint64_t dropped, std::uint64_t all) {
   constexpr std::uint64_t k_few = 3, k_share = 20;
   return dropped > k_few && dropped * k_share > all;
@@ -359,8 +359,12 @@ Told Explained::told(std::span<const ClockMap> maps) const {
     told.all.push_back(words_for_step(explanation_.steps[s], explanation_.evidence[s], maps));
   }
   tell_rates(told);
-  // So many steps stand for a rate that is beyond all prices.
-  told.is_too_fast |= is_much(explanation_.steps.size(), evidence_.size());
+  // So many steps of a clock stand for a rate that is beyond all prices.
+  std::map<std::uint32_t, std::uint64_t> steps;
+  for (const Step& step : explanation_.steps) ++steps[step.clock];
+  const std::size_t all = run_edges_.cause_clock.size() + run_edges_.members.size();
+  told.is_too_fast |= std::ranges::any_of(
+      steps, [&](const auto& of_clock) { return is_much(of_clock.second, all); });
   tell_pairs(told);
   return told;
 }

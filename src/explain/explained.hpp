@@ -24,7 +24,8 @@ struct Told {
   std::uint64_t wrong = 0;    ///< other edges and instances that are set aside
   /// More than a twentieth of the edges of two clocks are set aside as weak, and more than 3.
   bool is_much = false;
-  /// Clocks beyond Prices::fastest_ppb, or set more than 3 times, and than once in twenty edges.
+  /// Clocks beyond Prices::fastest_ppb, or one that was set more than 3 times, and more than once
+  /// in twenty edges and members of instances.
   bool is_too_fast = false;
   bool is_tied = false;  ///< as many other clocks could stay (KeptClocks::are_known)
 

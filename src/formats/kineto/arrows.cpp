@@ -93,7 +93,9 @@ std::string_view issue_time_of(const EventText& event) {
 std::string_view issue_time_to_move(const EventText& event) {
   bool cut = false;
   const std::string_view text = issue_time_of(event);
-  return text.empty() || !parse_time(text, cut) ? std::string_view() : text;
+  return text.empty() || is_beyond(parse_time(text, cut).value_or(k_last_time + 1))
+             ? std::string_view()
+             : text;
 }
 
 ArrowKey arrow_key(const EventText& event) {
@@ -117,7 +119,7 @@ void ArrowReader::see(const EventText& event, const KeptEvent& own) {
   const std::string_view sync = member(event.arguments, "sync_id"), text = issue_time_of(event);
   bool cut = false;
   const auto issued = text.empty() ? 0 : parse_time(text, cut);
-  if (sync.empty() || !issued) return;
+  if (sync.empty() || !issued || is_beyond(*issued)) return;
   // Who issues a marker asks first, and hears that the other one has written it.
   const std::uint64_t kind = text_hash("clock_sync"),
                       request = text_hash(fmt::format("request {}", sync)),

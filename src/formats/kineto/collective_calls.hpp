@@ -86,7 +86,7 @@ class RowOrder {
   /// back as well, but by less, or often.
   std::uint32_t see(std::int64_t begin, std::int64_t end) {
     constexpr std::int64_t k_least = 100'000;  // ns
-    if (begin == 0 || is_beyond(begin) || part() > k_most_falls) return part();
+    if (begin == 0 || is_beyond(begin) || is_beyond(end) || part() > k_most_falls) return part();
     const bool falls = begin < latest_ - k_least;
     if (falls) falls_.push_back({latest_, begin, until_});
     if (falls || begin >= latest_) latest_ = begin, until_ = end;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -280,23 +279,26 @@ namespace {
 
 /// A number with an exponent as a decimal one; empty if it is none.
 std::string without_exponent(std::string_view text) {
-  constexpr std::size_t k_most = 40;  // zeros: beyond all times, below a ns
   const std::size_t e = text.find_first_of("eE");
   if (e == std::string_view::npos) return "";
-  std::string_view exponent = text.substr(e + 1);
-  if (exponent.starts_with('+')) exponent.remove_prefix(1);
-  int power = 0;
-  const char* const end = exponent.data() + exponent.size();
-  const auto [last, error] = std::from_chars(exponent.data(), end, power);
-  if (error != std::errc() || last != end || std::abs(power) > static_cast<int>(k_most)) return "";
-  std::string digits(text.substr(0, e));
-  const bool is_negative = digits.starts_with('-');
-  if (is_negative) digits.erase(0, 1);
-  const std::size_t point = std::min(digits.find('.'), digits.size());
+  std::string_view number = text.substr(0, e), exponent = text.substr(e + 1);
+  const bool is_negative = number.starts_with('-'), is_small = exponent.starts_with('-');
+  if (is_negative) number.remove_prefix(1);
+  if (is_small || exponent.starts_with('+')) exponent.remove_prefix(1);
+  if (exponent.empty() || exponent.find_first_not_of("0123456789") != std::string_view::npos) {
+    return "";
+  }
+  const std::size_t point = std::min(number.find('.'), number.size());
+  if (point == 0 || point + 1 == number.size()) return "";
+  // With so many zeros it is beyond all times, or below a ns.
+  const std::size_t most = number.size() + 40;
+  std::size_t power = 0;
+  for (const char c : exponent)
+    power = std::min(10 * power + static_cast<std::size_t>(c - '0'), most);
+  std::string digits(number);
   digits.erase(point, 1);
-  if (digits.empty()) return "";
-  digits = std::string(k_most, '0') + digits + std::string(k_most, '0');
-  digits.insert(k_most + point + static_cast<std::size_t>(power), ".");
+  digits = std::string(most, '0') + digits + std::string(most, '0');
+  digits.insert(is_small ? most + point - power : most + point + power, ".");
   digits.erase(digits.find_last_not_of('0') + 1);
   return (is_negative ? "-" : "") + digits + "0";
 }

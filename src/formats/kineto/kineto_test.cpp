@@ -189,7 +189,10 @@ TEST_F(Chrome, times_with_exponents_are_read) {
   EXPECT_EQ(ns("2.75e-3"), 2);
   EXPECT_TRUE(cut);
   EXPECT_TRUE(is_beyond(ns("1.8446744073709552e+16")) && is_beyond(ns("-9223372036854775.808")));
-  for (const char* text : {"e2", "1e", "1e2e3", "1e999", ".5e1e", "x", ""}) {
+  EXPECT_TRUE(is_beyond(ns("1e400")) && is_beyond(ns("-2.5e+99999999999")));
+  EXPECT_EQ(ns("1e-2147483648"), 0);
+  EXPECT_EQ(ns("0e400"), 0);
+  for (const char* text : {"e2", "1e", "1e2e3", ".5e1", "1.e5", "1e+-5", "x", ""}) {
     EXPECT_FALSE(parse_time(text, cut)) << text;
   }
 }
@@ -219,6 +222,18 @@ TEST_F(Chrome, a_rank_whose_calls_all_have_no_end_is_set_aside) {
     EXPECT_EQ((*run)->set_aside[0].records, recorded ? 9U : 0U);
     EXPECT_TRUE((*run)->set_aside[0].is_decisive);
   }
+}
+
+TEST_F(Chrome, a_rank_whose_times_are_all_0_is_set_aside) {
+  add(file_of({kernel(1000), kernel(2000)}));
+  add(file_of({kernel(1000), kernel(2000)}));
+  add(file_of({kernel(10), kernel(10)}));  // they begin at 0
+  const auto run = open();
+  ASSERT_TRUE(run) << run.error().message;
+  ASSERT_FALSE((*run)->set_aside.empty());
+  EXPECT_EQ((*run)->set_aside[0].clock, "rank 2");
+  EXPECT_TRUE((*run)->set_aside[0].is_decisive);
+  EXPECT_NE((*run)->set_aside[0].reason.find("all times of rank 2 are 0"), std::string::npos);
 }
 
 TEST_F(Chrome, two_files_of_a_rank_of_which_one_has_no_events_do_not_overlap) {

@@ -258,7 +258,7 @@ class FileReader {
     const auto value = of(event, cut);
     if (!value) return refuse(text);
     file_.cut_times += cut ? 1 : 0;
-    if (event.moment ? *value % k_us != 0 : text.find('.') != std::string_view::npos) {
+    if (event.moment ? *value % k_us != 0 : text.find_first_of(".eE") != std::string_view::npos) {
       file_.whole_us = false;
     }
     return *value;

@@ -318,7 +318,7 @@ class Comparison {
         if (!is_time) return begin;
         if (place.kind == TimeIndex::Kind::issued) continue;
         facts.cut_times += cut ? 1 : 0;
-        facts.whole_us = facts.whole_us && number.find('.') == std::string_view::npos;
+        facts.whole_us = facts.whole_us && number.find_first_of(".eE") == std::string_view::npos;
       }
       TRY_ASSIGN(const StoredTimes wanted, mover_.moved(entry.row, before));
       for (std::size_t kind = 0; kind < begins.size(); ++kind) {

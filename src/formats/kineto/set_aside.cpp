@@ -50,6 +50,19 @@ void Run::set_aside_wrong_units() {
 void Run::set_aside_far_times() {
   for (const RankFile& file : files_) {
     for (const FileClock& clock : file.clocks) {
+      if (clock.process.empty() && clock.events == 0 && is_in(clock.none, 0)) {
+        const std::string name = fmt::format("rank {}", file.rank + clock.part);
+        set_aside.push_back(
+            {.kind = "no_times_of_this_run",
+             .clock = name,
+             .records = file.zeros,
+             .total = file.zeros,
+             .is_decisive = true,
+             .reason = fmt::format("all times of {} are 0, or none of this run: they "
+                                   "count for nothing, and stay as they are",
+                                   name)});
+        warnings.push_back(set_aside.back().reason);
+      }
       const auto far = std::ranges::find_if(
           clock.none, [](const NoTimes& one) { return one.first != 0 || one.last != 0; });
       if (far == clock.none.end()) continue;
