@@ -36,7 +36,8 @@ struct Messages {
   std::vector<Evidence> evidence{};        ///< of edges
   bool are_timers = false, is_weak_guessed = false;
   bool is_limit_given = false, may_be_exchanged = false, are_apart = false;
-  std::size_t active = ActiveSet::k_first;  ///< constraints that are active at first
+  /// Constraints that are active at first, by an estimate that all clocks are right; 0: all are.
+  std::size_t active = 0;
 
   explicit Messages(std::size_t clocks)
       : limits(clocks + 1, {.rate = difference::RateRange::within(10'000'000)}) {}
@@ -67,7 +68,7 @@ struct Messages {
          .is_weak_guessed = is_weak_guessed,
          .may_be_exchanged = may_be_exchanged,
          .is_limit_given = is_limit_given},
-        effort, [](Event) { return 0; }, active);
+        effort, active == 0 ? Estimate() : [](Event) { return 0; }, active);
     Explanation stopped;
     stopped.bits = -1;
     return found.value_or(stopped);
@@ -191,6 +192,24 @@ TEST(Explain, a_clock_that_is_set_all_the_time_is_too_fast) {
     EXPECT_EQ(found->explanation().steps.size() > 1, rate == 3);
     EXPECT_EQ(found->told({}).is_too_fast, rate == 3);
   }
+}
+
+TEST(Explain, clocks_that_are_set_once_each_are_not_too_fast) {
+  EdgeList list;
+  for (std::uint32_t clock = 1; clock < 5; ++clock) {
+    for (std::uint64_t k = 0, at = 100'000 * clock; k < 8; ++k, at += 1'000'000) {
+      const std::uint64_t shown = at + (k < 4 ? 0 : 200'000 * clock);
+      list.add({0, at}, {clock, shown + 10});
+      list.add({clock, shown + 12}, {0, at + 20});
+    }
+  }
+  const Edges edges = list.view();
+  const Clocks run{
+      .clocks = {{.name = "a"}, {.name = "b"}, {.name = "c"}, {.name = "d"}, {.name = "e"}}};
+  const auto found = Explained::find(run, edges, {.rate_ppb = 1'000});
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->explanation().steps, SizeIs(4));
+  EXPECT_FALSE(found->told({}).is_too_fast);
 }
 
 /// All clocks at up to 900 ppm could make up for a step of 1,800 ppm of the gap around it.

@@ -260,6 +260,15 @@ TEST_F(Devices, times_that_a_clock_shows_twice_count_on_in_the_order_of_records)
   EXPECT_TRUE(file(twice).clocks[0].falls.all.empty());
 }
 
+TEST(RowOrder, an_end_that_no_clock_shows_hides_no_fall) {
+  RowOrder order;
+  order.see(5'000'000, 5'010'000);
+  order.see(6'000'000, k_last_time + 1);
+  order.see(1'000'000, 1'010'000);
+  ASSERT_EQ(order.falls().size(), 1U);
+  EXPECT_EQ(order.falls().front().until, 5'010'000);
+}
+
 /// Host and device are set back while a call waits: its begin is before that, that of the kernel it
 /// waits for after.
 TEST_F(Devices, calls_in_flight_when_a_clock_was_set_back_are_no_edges) {

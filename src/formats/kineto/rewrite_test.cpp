@@ -52,6 +52,17 @@ TEST_F(Copies, hold_other_times_wherever_these_stand) {
   EXPECT_EQ(error_after([](std::string&) {}), "");
 }
 
+/// An `issue_ts` after the year 2116 is none.
+TEST_F(Copies, keep_times_that_no_clock_shows) {
+  const char* const trace =
+      R"([{{"ph": "c", "name": "clock_sync", )"
+      R"("args": {{"issue_ts": 4700000000000000, "sync_id": "1"}}, "ts": {}}}, )"
+      R"({{"ph": "X", "ts": 1e30, "dur": 7}}, {{"ph": "i", "ts": {}}}])";
+  copy(fmt::format(fmt::runtime(trace), "20", "3e1"));
+  EXPECT_EQ(json::load(to_)->text, fmt::format(fmt::runtime(trace), "22.5", "32.5"));
+  EXPECT_EQ(error_after([](std::string&) {}), "");
+}
+
 TEST_F(Copies, of_events_in_many_blocks_are_whole) {
   std::string before = "[", after = "[";
   for (int i = 0; i < 20'000; ++i) {

@@ -48,47 +48,40 @@ void Run::set_aside_wrong_units() {
 }
 
 void Run::set_aside_far_times() {
+  constexpr std::uint64_t k_share = 20;  // of all times of a clock: more are decisive
+  const auto add = [&](const std::string& name, std::uint64_t count, std::uint64_t all,
+                       const std::string& what) {
+    set_aside.push_back(
+        {.kind = "no_times_of_this_run",
+         .clock = name,
+         .records = count,
+         .total = all,
+         .is_decisive = k_share * count > all,
+         .reason = fmt::format("{}: they count for nothing, and stay as they are", what)});
+    warnings.push_back(set_aside.back().reason);
+  };
   for (const RankFile& file : files_) {
     for (const FileClock& clock : file.clocks) {
+      const std::string name =
+          fmt::format("rank {}{}", file.rank + clock.part,
+                      clock.process.empty() ? "" : " device " + shown_text(clock.process));
       if (clock.process.empty() && clock.events == 0 && is_in(clock.none, 0)) {
-        const std::string name = fmt::format("rank {}", file.rank + clock.part);
-        set_aside.push_back(
-            {.kind = "no_times_of_this_run",
-             .clock = name,
-             .records = file.zeros,
-             .total = file.zeros,
-             .is_decisive = true,
-             .reason = fmt::format("all times of {} are 0, or none of this run: they "
-                                   "count for nothing, and stay as they are",
-                                   name)});
-        warnings.push_back(set_aside.back().reason);
+        add(name, file.zeros, file.zeros,
+            fmt::format("all times of {} are 0, or none of this run", name));
       }
       const auto far = std::ranges::find_if(
           clock.none, [](const NoTimes& one) { return one.first != 0 || one.last != 0; });
       if (far == clock.none.end()) continue;
-      constexpr std::uint64_t k_share = 20;  // of all: more are decisive
-      const bool is_far = !is_beyond(far->first);
       std::uint64_t count = 0;
       for (const NoTimes& one : clock.none) count += one.first == 0 ? 0 : one.count;
-      const std::string name =
-          fmt::format("rank {}{}", file.rank + clock.part,
-                      clock.process.empty() ? "" : " device " + shown_text(clock.process));
-      set_aside.push_back(
-          {.kind = "no_times_of_this_run",
-           .clock = name,
-           .records = count,
-           .total = clock.times,
-           .is_decisive = k_share * count > clock.times,
-           .reason = fmt::format(
-               "{} of {} begins and ends of {} are {}: they count for nothing, and stay as they "
-               "are",
-               count, clock.times, name,
-               is_far ? fmt::format("a day or more from all others of its clock (the first at "
-                                    "{:.9f} s)",
-                                    static_cast<double>(far->first + file.facts.base) / 1e9)
-                      : "after the year 2116, if their unit is the microsecond: another unit is "
-                        "likely")});
-      warnings.push_back(set_aside.back().reason);
+      add(name, count, clock.times,
+          fmt::format("{} of {} begins and ends of {} are {}", count, clock.times, name,
+                      is_beyond(far->first)
+                          ? "after the year 2116, if their unit is the microsecond: another unit "
+                            "is likely"
+                          : fmt::format("a day or more from all others of its clock (the first at "
+                                        "{:.9f} s)",
+                                        static_cast<double>(far->first + file.facts.base) / 1e9)));
     }
   }
 }
