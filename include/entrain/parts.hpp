@@ -23,20 +23,20 @@ using PartPaths = std::vector<std::filesystem::path>;
 /// Options of summarise() and apply().
 struct PartOptions {
   unsigned threads = 0;                  ///< worker threads; 0: all cores
-  std::uint64_t max_unpacked_bytes = 0;  ///< as CheckOptions::max_unpacked_bytes
-  std::string columns{};                 ///< as CheckOptions::columns
+  std::uint64_t max_unpacked_bytes = 0;  ///< see CheckOptions::max_unpacked_bytes
+  std::string columns{};                 ///< see CheckOptions::columns
   bool force = false;                    ///< replace an unchanged earlier result
-  bool mark_offsets = false;             ///< as CorrectOptions::mark_offsets; of apply() only
+  bool mark_offsets = false;             ///< see CorrectOptions::mark_offsets; apply() only
 };
 
-/// What summarise() or apply() has read and written.
+/// Report of summarise() or apply().
 struct PartReport {
   std::string output;              ///< file or folder that was written
   std::uint64_t files = 0;         ///< files of the part
   std::uint64_t bytes = 0;         ///< size of these, unpacked
   std::uint64_t events = 0;        ///< times in these
   std::uint64_t output_bytes = 0;  ///< size of the summary; 0 for apply()
-  std::vector<std::string> notes;  ///< on files that were left out, and on guesses
+  std::vector<std::string> notes;  ///< remarks on files left out, and on guesses
 };
 
 /// Writes a summary of some files of a run into the file `output`: the calls, messages and names of
@@ -46,7 +46,7 @@ Result<PartReport> summarise(const PartPaths& part, const std::filesystem::path&
 
 /// Result of fit().
 struct FitReport {
-  CorrectReport correction;     ///< that of correct() before anything is written
+  CorrectReport correction;     ///< report of correct() before anything is written
   std::string file;             ///< file of the clocks
   std::string table;            ///< table of the clocks, or ""
   std::uint64_t summaries = 0;  ///< summaries that were read

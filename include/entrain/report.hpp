@@ -47,7 +47,7 @@ using MuTicks = std::array<std::int64_t, k_latency_classes>;
 struct EdgeEnd {
   std::uint64_t location = 0;     ///< OTF2 location id
   std::string process;            ///< name of the location group, e.g. "MPI Rank 3"
-  std::string clock;              ///< whose stamps these are: "MPI Rank 3", "rank 3 device 0"
+  std::string clock;              ///< owner of these stamps: "MPI Rank 3", "rank 3 device 0"
   std::string region;             ///< innermost region at the event; empty if unknown
   std::uint64_t local_ticks = 0;  ///< stored stamp, ticks
   std::int64_t ticks = 0;         ///< corrected time, ticks
@@ -184,8 +184,7 @@ enum class ExplanationKind : std::uint8_t {
 /// Name used in JSON, e.g. "wrong_pairs".
 const char* name_of(ExplanationKind kind);
 
-/// One of the reasons that together explain all contradictions, and cost least to tell
-/// (docs/method.md, section 8).
+/// A reason of the cheapest explanation of all contradictions (docs/method.md, section 8).
 struct ClockExplanation {
   ExplanationKind kind{};
   std::vector<std::string> clocks{};          ///< the clock that was set, or both of the pairs

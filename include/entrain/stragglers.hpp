@@ -11,10 +11,10 @@
 
 namespace entrain {
 
-/// What is known of the member of a collective that the others waited for.
+/// Knowledge about the member of a collective that the others waited for.
 enum class LastArrival : std::uint8_t {
-  proven,      ///< by the bounds of the clocks no other one can be last
-  tie,         ///< within these bounds, others may be last
+  proven,      ///< no other one can be last within the bounds of the clocks
+  tie,         ///< others may be last within these bounds
   nobody,      ///< nobody waited: the root of a broadcast, for example, came first
   unproven,    ///< nothing bounds the clocks of some members, or the times contradict each other
   incomplete,  ///< not all members are known, and one of the others may have been last
@@ -41,7 +41,7 @@ struct CollectiveWait {
   std::optional<std::int64_t> certain_ticks{};
 };
 
-/// What a process did to the others.
+/// Waits that a process caused to others.
 struct StragglerRow {
   std::uint32_t process = 0;       ///< position in StragglerReport::processes
   std::uint64_t collectives = 0;   ///< collectives in which others may wait for it
@@ -71,7 +71,7 @@ struct StragglerReport {
   std::string archive;                                     ///< path of the trace
   std::uint64_t resolution_hz = 0;                         ///< ticks per second
   std::vector<std::string> processes, operations, groups;  ///< names
-  std::vector<CollectiveWait> collectives;                 ///< in order of time
+  std::vector<CollectiveWait> collectives;                 ///< sorted by time
   std::vector<StragglerRow> rows;          ///< processes, those that caused most waits first
   std::size_t outstanding = 0;             ///< so many of the first rows stand out; 0: none does
   std::vector<WaitSum> by_group, by_step;  ///< the longest waits first; steps in their order

@@ -99,7 +99,7 @@ class Distribution {
   long double sum_ = 0;
   long double sum_of_squares_ = 0;
   double largest_ = 0;
-  std::vector<double> magnitudes_;   ///< while there are at most k_exact
+  std::vector<double> magnitudes_;   ///< used up to k_exact values
   std::vector<std::uint64_t> bins_;  ///< else
 };
 

@@ -53,7 +53,7 @@ class DelayedTeam final : public Team {
  private:
   struct Held {
     Parcel parcel;
-    std::uint64_t looks = 0;  ///< that it stays unseen
+    std::uint64_t looks = 0;  ///< number of looks without seeing it
   };
 
   void dawdle() {
@@ -77,7 +77,7 @@ class DelayedTeam final : public Team {
 
   Team& team_;
   RandomStream random_;
-  std::vector<std::deque<Held>> held_;  ///< by sender
+  std::vector<std::deque<Held>> held_;  ///< one queue per sender
 };
 
 }  // namespace entrain

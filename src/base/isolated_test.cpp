@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t k_mib = std::uint64_t{1} << 20;
 
-/// What the records of some work say; its signal, if there is one.
+/// The text of the records of some work, and its signal, if there is one.
 std::string outcome_of(std::uint64_t most_memory,
                        const std::function<void(const SendRecord&)>& work) {
   std::string all;

@@ -55,7 +55,7 @@ class RecordSorter::Run {
   }
 
   const File& file_;
-  std::uint64_t at_, end_;  ///< of what is not read yet
+  std::uint64_t at_, end_;  ///< range not read yet
   std::size_t piece_;
   std::string bytes_;
   std::size_t done_ = 0;  ///< position of the record in `bytes_`

@@ -45,7 +45,7 @@ class RecordSorter {
  private:
   struct Entry {
     SortKey key;
-    std::size_t at = 0, size = 0;  ///< in `bytes_`
+    std::size_t at = 0, size = 0;  ///< position and size in `bytes_`
   };
   /// A record in the file begins with this.
   struct Head {

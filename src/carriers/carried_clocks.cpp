@@ -336,7 +336,7 @@ void leave_maps_to_carried(CarriedClocks& carried, const Edges& edges,
     std::uint32_t first = k_none;  ///< the clock that carries
     bool may_stay = true;
     std::int64_t most = 0;           ///< largest move
-    std::vector<std::int64_t> late;  ///< of launched work, ticks
+    std::vector<std::int64_t> late;  ///< lateness of launched work, ticks
   };
   std::vector<Carrier> carriers(maps.size());
   for (std::uint32_t c = 0; c < carried.carrier.size(); ++c) {

@@ -19,7 +19,7 @@ namespace entrain::carriers {
 struct CarriedStep {
   std::uint32_t clock = 0;
   std::uint64_t time = 0;
-  std::int64_t size = 0;  ///< by which it was set ahead, ticks
+  std::int64_t size = 0;  ///< how far it was set ahead, ticks
 };
 
 /// Clocks each of which carries others: the host of a rank its devices, the threads of a process
@@ -34,7 +34,7 @@ struct CarriedClocks {
   std::vector<ClockMap> inner;
   std::vector<std::uint32_t> apart;  ///< clocks whose map is no identity, increasing
   std::vector<std::uint32_t> still;  ///< carriers that keep their times, positions of all clocks
-  std::vector<CarriedStep> steps;    ///< in the order of their clocks
+  std::vector<CarriedStep> steps;    ///< ordered by clock
 };
 
 /// Per clock the first one of its process, which carries the others.

@@ -182,7 +182,7 @@ Result<ClockMap> centre_if_it_moves(Inner inner) {
 Result<ClockMap> drift_of_one_sided(const Inner& inner) {
   struct Thresholds {
     std::size_t windows = 16, least_windows = 4;
-    std::size_t least_edges = 4;  ///< of a window; centring_test.cpp
+    std::size_t least_edges = 4;  ///< edges per window; centring_test.cpp
     double most_rate = 500e-6;    ///< queues of work grow faster
     double noise_to_drift = 16;   ///< least ratio of the drift to the noise of the limits
   } constexpr k_thresholds;

@@ -18,7 +18,7 @@ inline constexpr std::int64_t k_any = std::int64_t{1} << 62;  ///< no two stamps
 struct Tie {
   std::int64_t host = 0, own = 0;  ///< stamps of the carrier, and of the clock
   bool is_upper = false;           ///< the carrier's event is the effect
-  /// What is added to the clock's times at least, or at most.
+  /// Least or largest addition to the clock's times.
   [[nodiscard]] std::int64_t ticks() const { return host - own; }
 };
 

@@ -265,7 +265,7 @@ class RandomClocks {
   std::int64_t length_ = 0, latency_ = 0;
   MuTicks mu_{};
   std::vector<std::uint32_t> process_of_, machine_of_;
-  std::vector<std::int64_t> rate_, offset_;  ///< by which stamps are ahead of the truth
+  std::vector<std::int64_t> rate_, offset_;  ///< how far stamps are ahead of the truth
   std::vector<Pairing> pairings_;
   std::vector<difference::Edge> pairs_;
   trace::ClockDomains domains_;

@@ -49,7 +49,7 @@ class Scripted {
   int runs = 0;
   std::int64_t interrupted_at = 0;
   std::optional<std::int64_t> other_with_smallest;  ///< error of the second one with 0.9 everywhere
-  std::vector<Decimal9> least;                      ///< per location, as the control leaves it
+  std::vector<Decimal9> least;                      ///< each location's, as the control leaves it
 
  private:
   std::map<std::int64_t, std::int64_t> errors_;

@@ -30,7 +30,7 @@ using Owner = std::vector<std::uint32_t>;
 
 /// A pass of a team, put together; members' nodes are those of their locations, in their order.
 struct Gathered {
-  std::vector<Times> times;  ///< per location
+  std::vector<Times> times;  ///< one per location
   std::uint64_t jumps = 0;
   std::int64_t error = 0;
   Counters cycles;

@@ -109,7 +109,7 @@ class Relays {
   BigVector<Relay> relays_;
   BigVector<NodeIndex> ends_;
   BigVector<RelayTarget> targets_;
-  BigVector<std::pair<NodeIndex, std::uint32_t>> begins_;  ///< while it is built: node, relay
+  BigVector<std::pair<NodeIndex, std::uint32_t>> begins_;  ///< empty once it is built: node, relay
   NodeLists begun_by_;
 };
 

@@ -65,7 +65,7 @@ class Conversation {
   }
 
   std::size_t posted = 0;            ///< news
-  std::vector<std::int64_t> latest;  ///< of the begins, as told for each end
+  std::vector<std::int64_t> latest;  ///< latest begins, as told for each end
 
   /// Begins of all relays are done in order of the members; the time is the member's number.
   void run() {

@@ -25,7 +25,7 @@ struct ConstraintOptions {
   std::uint32_t windows = 1;  ///< number of windows of that span
   /// Known errors (null: 0). They decide which edge of a pair is the tightest in a window.
   const ClockErrors* errors = nullptr;
-  /// Of collect_violated() only: times of all nodes that decide instead of `errors`, in parts of
+  /// collect_violated() only: times of all nodes that decide instead of `errors`, in parts of
   /// 2^-bits ticks since `begin`.
   std::span<const std::int64_t> corrected{};
   unsigned bits = 0;

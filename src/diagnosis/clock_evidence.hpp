@@ -25,7 +25,7 @@ struct ClocksOfTrace {
 struct ClockEvidence {
   struct OfLocation {
     std::uint64_t edges = 0, violations = 0;
-    std::int64_t worst_ticks = std::numeric_limits<std::int64_t>::max();  ///< that: no edge
+    std::int64_t worst_ticks = std::numeric_limits<std::int64_t>::max();  ///< largest: no edge
     LocationIndex worst_with = k_none;
     /// It contradicts no clock that is right: see clock_evidence().
     bool is_right = true;

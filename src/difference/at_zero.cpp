@@ -203,7 +203,7 @@ class AtZeroSearch {
   BigVector<std::uint32_t> origin_;  ///< clock, or the reference, at which that path begins
   BigVector<char> at_zero_;          ///< tied to 0; one per node
   std::vector<char> stays_, best_;
-  std::size_t weight_ = 0, most_ = 0;  ///< of clocks that stay now, and in `best_`
+  std::size_t weight_ = 0, most_ = 0;  ///< weights of clocks that stay now, and in `best_`
   bool is_only_ = true;                ///< no other set has so much
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue_;
   std::vector<Change> changes_;

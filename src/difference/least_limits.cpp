@@ -21,7 +21,7 @@ struct SearchLimits {
   static constexpr int rounds = 400;
   /// Steps of a search for the least limit, together and per node; then one that is enough does.
   static constexpr std::uint64_t steps = 100'000'000, steps_per_node = 100;
-  static constexpr std::uint64_t multiplications = 8;  ///< that take as long as a step
+  static constexpr std::uint64_t multiplications = 8;  ///< number that takes as long as a step
   /// Multiplications per step beyond which each active row cannot be projected once more.
   static constexpr std::uint64_t settling = 16;
   /// The price of a ppb of the limit, in ppb squared of distance from the means that are near. It
@@ -195,7 +195,7 @@ class NearestLeast {
 
   std::vector<Row> rows_;
   std::vector<double> x_;
-  double price_ = SearchLimits::price;        ///< of the last value, when it begins anew
+  double price_ = SearchLimits::price;        ///< price of the last value, when it begins anew
   std::vector<std::size_t> active_;           ///< rows that hold with equality
   std::vector<double> prices_;                ///< their multipliers, 0 or more
   std::vector<std::vector<double>> basis_;    ///< orthonormal, of the active rows

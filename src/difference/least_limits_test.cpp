@@ -170,7 +170,7 @@ TEST(LeastLimits, known_cycles_save_steps_and_change_nothing) {
   EXPECT_LT(4 * spent, 3 * spent_anew);
 }
 
-/// Of many clocks that each demand a mean of their own the least wander takes too many steps.
+/// The least wander of many clocks, each with a mean of its own, takes too many steps.
 TEST(LeastLimits, a_search_that_ends_early_finds_a_wander_that_suffices) {
   constexpr std::uint32_t k_clocks = 400;
   Clocked run;

@@ -155,7 +155,7 @@ TEST(AlignExplained, events_beside_a_step_have_the_offset_of_their_part) {
   }
 }
 
-/// As one step over both it would be longer than any gap between stamps.
+/// A single step instead of both would be longer than any gap between stamps.
 TEST(AlignExplained, a_timer_may_be_set_forward_twice_within_milliseconds) {
   for (std::int64_t apart = 1; apart <= 20; ++apart) {
     const Talk talk(6 * k_ms, 4 * k_ms, (400 + apart) * k_ms);

@@ -99,7 +99,7 @@ class Ties : public verify::EdgeObserver {
     if (next_ != nullptr) next_->instance(instance, deciding);
   }
 
-  /// Those of all members; clocks that locations share tie them, too. Collective.
+  /// Groups of all members; clocks that locations share tie them, too. Collective.
   std::vector<std::uint32_t> groups(Team& team, const trace::ClockDomains& shared) {
     for (const auto& members : shared.members) {
       for (const LocationIndex l : members) sets_.join(members.front(), l);

@@ -39,12 +39,12 @@ struct CorrectionMethod {
 /// Value of the property ENTRAIN::CORRECTION: "mode=overlay presync=linear gamma=0.99 ...".
 std::string correction_property(const CorrectOptions& options, const CorrectionMethod& method);
 
-/// What a result says of its correction: the verdict, edges, and the largest bound.
+/// Facts that a result states about its correction: verdict, edges, and largest bound.
 formats::Attributes facts_of(const CorrectReport& report);
 
 /// The times that correct() would write, for a writer of another format.
 struct PlannedTimes {
-  CorrectReport report;        ///< that of plan_correction()
+  CorrectReport report;        ///< report of plan_correction()
   std::vector<ClockMap> maps;  ///< map of each location
   /// Between processes, from each cause to its effect; in collectives to each end from the begin
   /// that it waits for last by the new times.

@@ -132,7 +132,7 @@ class Correction {
   [[nodiscard]] bool shifts_as_a_whole() const {
     return (is_overlay() || writing_ != Writing::no) && source_.shifts_as_a_whole(options_.mode);
   }
-  /// What the timeline is wanted for.
+  /// Purpose of the timeline.
   [[nodiscard]] TimelineUse use() const;
 
   /// Forward and backward amortization, of clock domains where locations share clocks. Takes the
@@ -163,7 +163,7 @@ class Correction {
   Writing writing_ = Writing::no;
   std::vector<ClockMap> maps_;          ///< map of each location: stored stamp -> corrected time
   std::vector<ClockMap> stored_;        ///< see formats::Source::stored_times()
-  std::vector<std::int64_t> left_out_;  ///< of constant shifts, per location, ticks
+  std::vector<std::int64_t> left_out_;  ///< rest of constant shifts, per location, ticks
   std::string whole_note_;              ///< what results that move clocks as a whole leave out
   Decimal9 gamma_;
   diagnosis::ClockEvidence evidence_;          ///< evidence on the clocks as measured

@@ -24,8 +24,8 @@ constexpr std::int64_t k_origin = 1'700'000'000'000'000'000;
 struct Wrong {
   std::uint32_t hosts = 20;
   int calls = 4000;
-  std::vector<std::pair<std::uint32_t, std::int64_t>> offsets;  ///< of hosts, ns
-  std::int64_t step = 0;     ///< by which host 0 is set ahead after 60 % of the run, ns
+  std::vector<std::pair<std::uint32_t, std::int64_t>> offsets;  ///< offsets of hosts, ns
+  std::int64_t step = 0;     ///< how far host 0 is set ahead after 60 % of the run, ns
   double near_timeouts = 0;  ///< share of calls that take about as long as their client waits
   double asynchronous = 0;   ///< share of calls that nobody waits for
 };

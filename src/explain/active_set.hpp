@@ -24,8 +24,8 @@ struct Parts {
     return {first[event.clock] + static_cast<std::uint32_t>(at), event.stamp};
   }
 
-  std::vector<std::vector<std::int64_t>> begins;  ///< per clock: first stamps of its later parts
-  std::vector<std::uint32_t> first;               ///< per clock: its first part
+  std::vector<std::vector<std::int64_t>> begins;  ///< first stamps of each clock's later parts
+  std::vector<std::uint32_t> first;               ///< first part of each clock
 };
 
 /// A solution of the active constraints: the values at the nodes of a system whose clocks are

@@ -16,7 +16,7 @@ struct Candidate {
     std::int64_t lost = 0;  ///< ticks of the need of the cycle
   };
   double price = 0;         ///< bits, above 0
-  std::vector<Part> parts;  ///< in increasing order of cycles
+  std::vector<Part> parts;  ///< sorted by cycle
 };
 
 /// The cheapest candidates that together break all cycles: a covering program with weights. Branch
@@ -39,7 +39,7 @@ class Cover {
  private:
   struct Breaker {
     std::uint32_t candidate = 0;
-    std::int64_t lost = 0;  ///< as Candidate::Part::lost
+    std::int64_t lost = 0;  ///< see Candidate::Part::lost
   };
 
   void choose(std::uint32_t c, std::int64_t sign);

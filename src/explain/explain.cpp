@@ -23,7 +23,7 @@ using difference::System;
 
 /// Most searches for further cycles before a new explanation is tried, and most cycles.
 constexpr std::size_t k_searches_at_once = 32, k_most_cycles = 8192;
-constexpr std::size_t k_most_gaps = 4;  ///< in which steps break a cycle together
+constexpr std::size_t k_most_gaps = 4;  ///< gaps whose steps break a cycle together
 /// Ticks, three days of nanoseconds; a longer need counts as this. So many of k_most_gaps per cycle
 /// sum up without overflow.
 constexpr Int128 k_most_need = Int128{1} << 48;
@@ -39,7 +39,7 @@ struct Range {
   /// True if a step in any gap breaks the cycle. Else the clock must lose time there, and a step
   /// loses no more than its gap.
   bool is_free = false;
-  std::vector<Step> gaps;  ///< if it is not free: the longest ones, in which steps may lose enough
+  std::vector<Step> gaps;  ///< the longest gaps where steps may lose enough; unless it is free
 };
 
 /// A negative cycle.
@@ -216,7 +216,7 @@ class Explainer {
   [[nodiscard]] std::int64_t limit_ppb() const {
     return constraints_.clocks.front().rate.upper_ppb;
   }
-  /// What a lost tick adds to the length of a cycle.
+  /// Length that a lost tick adds to a cycle.
   [[nodiscard]] Int128 gain() const { return k_billion - limit_ppb(); }
   /// A step of a cycle along a clock.
   [[nodiscard]] Range way_of(const difference::Certificate::Step& step,
@@ -408,7 +408,7 @@ class Explainer {
     }
     return std::ranges::all_of(left, [](std::int64_t need) { return need <= 0; });
   }
-  /// Those of the cycles.
+  /// Needs of the cycles.
   [[nodiscard]] std::vector<std::int64_t> needs() const {
     std::vector<std::int64_t> all;
     for (const Cycle& cycle : cycles_) all.push_back(cycle.need);
@@ -618,7 +618,7 @@ class Explainer {
   State state_ = State::open;
   Explanation found_;  ///< the cheapest so far
   ActiveSet active_;
-  Parts parts_;  ///< of the clocks of relaxed()
+  Parts parts_;  ///< parts of the clocks of relaxed()
   std::array<Rates, 3> rates_;
   std::vector<Cycle> cycles_;
   std::vector<std::uint32_t> clock_of_, number_of_;  ///< index: part; constraint of relaxed()

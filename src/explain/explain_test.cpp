@@ -32,8 +32,8 @@ using ::testing::SizeIs;
 struct Messages {
   std::vector<difference::ClockLimits> limits;
   std::vector<Edge> edges{};
-  std::vector<std::vector<Event>> ends{};  ///< of instances whose ends coincide within 5 ticks
-  std::vector<Evidence> evidence{};        ///< of edges
+  std::vector<std::vector<Event>> ends{};  ///< instances whose ends coincide within 5 ticks
+  std::vector<Evidence> evidence{};        ///< evidence of edges
   bool are_timers = false, is_weak_guessed = false;
   bool is_limit_given = false, may_be_exchanged = false, are_apart = false;
   /// Constraints that are active at first, by an estimate that all clocks are right; 0: all are.
@@ -141,7 +141,7 @@ TEST(Explain, what_is_certain_stays) {
   EXPECT_EQ(run.explain().bits, -1);
 }
 
-/// One step over both would need less to be told, but no gap between stamps is so long.
+/// A single step over both would cost less, but no gap between stamps is so long.
 TEST(Explain, a_clock_that_was_set_forward_twice) {
   Messages run(3);
   for (std::int64_t t = 10'000; t < 20'000; t += 100) {

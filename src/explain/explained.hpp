@@ -27,7 +27,7 @@ struct Told {
   /// Clocks beyond Prices::fastest_ppb, or one that was set more than 3 times, and more than once
   /// in twenty edges and members of instances.
   bool is_too_fast = false;
-  bool is_tied = false;  ///< as many other clocks could stay (KeptClocks::are_known)
+  bool is_tied = false;  ///< other clocks, as many, could stay (KeptClocks::are_known)
 
   /// Adds doubts of another timeline of the same trace.
   void doubt(const Told& other);
@@ -102,7 +102,7 @@ class Explained {
   std::vector<std::string> names_;
   Edges run_edges_;
   std::uint64_t base_;              ///< stamp that those of the explanation count from
-  std::vector<Evidence> evidence_;  ///< of edges, then of instances
+  std::vector<Evidence> evidence_;  ///< evidence of edges, then of instances
   std::int64_t assumed_ppb_;        ///< limit on rates, for reports
   Explanation explanation_;
   std::vector<std::uint32_t> first_;     ///< first part of every clock

@@ -35,7 +35,7 @@ struct MergedClock {
   std::uint64_t first = 0, last = 0;  ///< stored stamps of its events
 };
 
-/// One trace for viewers that Source::merge() writes.
+/// A trace for viewers that Source::merge() writes.
 struct MergePlan {
   std::span<const ClockMap> maps;       ///< map of each clock: stored stamp -> new time
   const BigVector<MergeArrow>& arrows;  ///< arrows to add, in any order

@@ -34,8 +34,8 @@ class Parts {
   struct File {
     std::filesystem::path path;
     std::uint64_t bytes = 0;             ///< size, unpacked
-    std::uint64_t hash = 0;              ///< of its text
-    std::uint64_t events = 0;            ///< with a time
+    std::uint64_t hash = 0;              ///< hash of its text
+    std::uint64_t events = 0;            ///< events with a time
     std::vector<std::string> guesses{};  ///< see CheckReport
   };
   [[nodiscard]] virtual std::vector<File> files() const = 0;

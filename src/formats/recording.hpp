@@ -25,7 +25,7 @@
 
 namespace entrain::formats {
 
-/// What files hold. `trace`: a training run. Only it and spans are corrected in parts.
+/// Contents of files. `trace`: a training run. Only it and spans are corrected in parts.
 enum class DocumentKind : std::uint8_t { spans, trace, paraver };
 
 /// Time of an event, below 2^63 ticks, and whether the event is communication, in 8 bytes.

@@ -327,7 +327,7 @@ class CentreSearch {
   std::vector<double> prior_weight_;  ///< 1 / variance about that
   std::vector<double> values_;
   double width_ = 0;      ///< what is added to all slacks, ticks
-  double sharpness_ = 1;  ///< that of this stage
+  double sharpness_ = 1;  ///< sharpness of this stage
   double log_unit_ = 0;   ///< logarithm of the unit of L
   double work_ = 0;       ///< multiplications so far
   std::vector<double> slacks_;

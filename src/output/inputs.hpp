@@ -40,7 +40,7 @@ class Inputs {
   /// Per device and inode the input as the user named it: of files, of folders, and of all folders
   /// around them up to the root.
   std::map<Id, std::string> files_, folders_, homes_, around_;
-  std::set<std::filesystem::path> known_parents_;  ///< whose folders are in `around_`
+  std::set<std::filesystem::path> known_parents_;  ///< parents whose folders are in `around_`
 };
 
 }  // namespace entrain

@@ -62,7 +62,7 @@ struct PageEdge {
 /// A call begins or ends near an edge.
 struct NearbyRecord {
   std::uint32_t edge = 0;  ///< position in Data::edges
-  bool receiver = false;   ///< which end of the edge
+  bool receiver = false;   ///< true: the receiving end
   bool enter = false;
   std::uint32_t region = k_none;  ///< position in Data::region_names
   std::int64_t before = 0, after = 0;
@@ -91,7 +91,7 @@ struct Data {
   EdgeCounts before, after;          ///< counts of all edges
   std::uint64_t instances = 0;
   std::vector<PageInstance> sample;
-  std::optional<StragglerReport> stragglers;  ///< of a trace with collectives and bounds
+  std::optional<StragglerReport> stragglers;  ///< set if there are collectives and bounds
   std::vector<std::string> region_names;      ///< names for `nearby`
   std::vector<std::string> location_names;    ///< name of each location of `edges`; "" for others
 };

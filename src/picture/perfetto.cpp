@@ -142,7 +142,7 @@ class Perfetto final : public Writer {
 
   perfetto::PacketWriter packets_{text_, 1};
   std::uint64_t first_mark_ = 0;  ///< number of the name of the first mark
-  std::string fields_;            ///< of the present event
+  std::string fields_;            ///< fields of the present event
 };
 
 }  // namespace

@@ -63,7 +63,7 @@ std::string to_text(const EdgesReport& report, const Style& style);
 /// Schema entrain.edges/1.
 Json to_json(const EdgesReport& report);
 
-/// What `correct` says of the times, and what `merge` has written.
+/// The report of `correct` on the times, and what `merge` has written.
 std::string to_text(const MergeReport& report, const Style& style);
 /// Schema entrain.merge/1; `correction` is a document of `correct`, of a planned correction.
 Json to_json(const MergeReport& report);

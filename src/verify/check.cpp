@@ -23,7 +23,7 @@ struct Totals {
   std::int64_t events = 0, communication_events = 0;
   std::int64_t unknown_records = 0, undefined_references = 0;
   std::int64_t no_events = 0, no_definitions = 0, truncated = 0;
-  std::int64_t silent_accelerators = 0;  ///< that have events, but none of communication
+  std::int64_t silent_accelerators = 0;  ///< accelerators without communication among their events
 };
 
 Totals sum_locations(const trace::Share& share) {

@@ -160,7 +160,7 @@ class Judge {
       wait.alone_ticks = std::max<std::int64_t>(margin(last.time, before), 0);
   }
 
-  /// What is known of `last`.
+  /// Finds what is known of `last`.
   LastArrival find_out(const Arrival& last, CollectiveWait& wait) {
     std::int64_t after_givers = k_most, after_takers = k_least;
     bool somebody_waits = false, is_left = false;
@@ -212,7 +212,7 @@ class Judge {
     row.likely_ticks = clamped_sum(row.likely_ticks, wait.wait_ticks);
   }
 
-  /// Those who give and may have been last.
+  /// Counts a tie for those who give and may have been last.
   void count_tied() {
     std::int64_t latest = k_least;
     for (const Arrival& one : arrivals_) {
@@ -287,7 +287,7 @@ class Judge {
 
   const Material& material_;
   const trace::Definitions& definitions_;
-  ClockMap reference_;                             ///< of the clock that gives the time
+  ClockMap reference_;                             ///< map of the clock that gives the time
   std::optional<bounds::PossibleTimes> possible_;  ///< none: nothing bounds the clocks
   std::vector<StragglerRow> rows_;                 ///< one per process
   std::vector<Arrival> arrivals_;                  ///< those of a collective

@@ -86,8 +86,7 @@ struct Packet {
 /// An interface: its clock, and the packet that it injects.
 struct Host {
   std::int64_t rate_ppb = 0;
-  std::int64_t origin_fs =
-      0;  ///< when flit 0 of slot 0 was due, plus all pauses of the clock since
+  std::int64_t origin_fs = 0;  ///< time of flit 0 of slot 0, plus all pauses of the clock since
   std::int64_t slot = -1;
   std::int64_t flit = 0;  ///< next flit of the packet
   std::uint32_t packet = k_none;
@@ -126,7 +125,7 @@ class FlitEngine {
   struct Stream {
     struct Stage {
       std::int64_t delay_fs = 0;  ///< delay of the link from the previous stage
-      std::int64_t last_fs = 0;   ///< when the last flit left
+      std::int64_t last_fs = 0;   ///< time at which the last flit left
       std::int64_t last = 0;      ///< number of that flit
     };
     const FlitEngine& engine;

@@ -166,7 +166,7 @@ class Machine {
   std::mt19937_64 random_;
   std::uint64_t now_ = k_1s, latency_ = 5 * k_1us;
   std::vector<Member> members_;
-  std::vector<std::uint64_t> due_;  ///< when each process goes on
+  std::vector<std::uint64_t> due_;  ///< times at which processes go on
   std::map<std::pair<int, int>, std::deque<Letter>> words_;
   std::deque<std::binary_semaphore> turns_;
 };

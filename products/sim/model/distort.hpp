@@ -23,7 +23,7 @@ struct Distortion {
   /// after applying the records; first_time >= 0.
   std::int64_t first_time = 0;
   std::int64_t last_time = 0;
-  std::int64_t shift = 0;  ///< of all clocks, ticks, so that no time is negative: no error
+  std::int64_t shift = 0;  ///< shift of all clocks, ticks, so that no time is negative: no error
   DistortReport report;    ///< all but the paths
 };
 

@@ -9,7 +9,7 @@ namespace {
 
 using Shape = CollectiveKind::Shape;
 
-constexpr std::uint64_t k_start = 1'000'000'000'000;  ///< when the program begins, ticks
+constexpr std::uint64_t k_start = 1'000'000'000'000;  ///< begin of the program, ticks
 constexpr std::uint64_t k_ticks_per_function = 16;    ///< least time of a function, ticks, for its
                                                       ///< Enter and its Leave
 

@@ -132,7 +132,7 @@ class MasterWorker final : public Pattern {
     return worker;
   }
 
-  using Result = std::pair<std::uint64_t, std::uint32_t>;  ///< when it arrives, worker
+  using Result = std::pair<std::uint64_t, std::uint32_t>;  ///< time of arrival, worker
   std::priority_queue<Result, std::vector<Result>, std::greater<>> results_;
 };
 

@@ -11,8 +11,8 @@
 namespace entrain::sim {
 namespace {
 
-constexpr std::uint64_t k_first_begin = 50'000'000;  ///< when ranks begin, at the earliest, ns
-constexpr std::uint64_t k_stagger = 1'000'000;       ///< and at the latest after that
+constexpr std::uint64_t k_first_begin = 50'000'000;  ///< earliest begin of a rank, ns
+constexpr std::uint64_t k_stagger = 1'000'000;       ///< latest begin after that
 constexpr std::uint64_t k_least_compute = 16;        ///< ns per piece of work on the processor
 
 using Op = TrainingOperation;

@@ -46,7 +46,7 @@ struct OneTrace {
   std::size_t root = 0;
   fs::path path;  ///< relative to the root; empty: the root itself
   TraceFacts facts;
-  std::vector<std::uint32_t> clocks;  ///< per clock of the trace its position in the run
+  std::vector<std::uint32_t> clocks;  ///< position in the run of each clock of the trace
 };
 
 /// All files below the roots, but marks of results. Links to folders are not followed.
@@ -218,8 +218,8 @@ class Run : public formats::Recording {
   std::vector<Rule> rules_;
   InputFiles inputs_;
   std::vector<OneTrace> traces_;
-  std::vector<ClockClass> classes_;  ///< per clock that of its first trace
-  NameTable identities_;             ///< per clock what identifies it
+  std::vector<ClockClass> classes_;  ///< class of each clock in its first trace
+  NameTable identities_;             ///< what identifies each clock
 };
 
 Result<void> Run::read_traces() {

@@ -261,7 +261,7 @@ class Sink {
   const SendRecord& to_;
   std::uint64_t streams_ = 0;           ///< streams that have begun
   std::string stream_;                  ///< name of the last one
-  std::optional<std::uint32_t> clock_;  ///< of the last one
+  std::optional<std::uint32_t> clock_;  ///< clock of the last stream
   std::unordered_map<const bt_event_class*, KnownClass> classes_;
 };
 

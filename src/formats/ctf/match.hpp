@@ -16,7 +16,7 @@ struct Messages {
   /// Per edge its send and its receive, in order of the clocks and times of the sends.
   std::vector<std::pair<MessageEnd, MessageEnd>> edges;
   std::vector<std::uint64_t> paired_of_rule;  ///< index: rule
-  Coverage coverage;                          ///< of receives; ambiguous: seen twice at one place
+  Coverage coverage;                          ///< receives; ambiguous: seen twice at one place
   std::int64_t inside = 0;                    ///< receives by the clock of the send
   std::int64_t without_receive = 0;           ///< sends
 };

@@ -17,7 +17,7 @@ namespace entrain::ctf {
 
 namespace {
 
-constexpr std::uint64_t k_most_memory = std::uint64_t{4} << 30;  ///< of the reading process, bytes
+constexpr std::uint64_t k_most_memory = std::uint64_t{4} << 30;  ///< the reading process, bytes
 
 }  // namespace
 

@@ -22,7 +22,7 @@ using Key = std::pair<std::uint64_t, std::uint64_t>;
 
 /// An event that is an end of a message, by a rule.
 struct MessageEnd {
-  Key key;                 ///< of the rule and the values of its fields
+  Key key;                 ///< key of the rule and the values of its fields
   std::uint32_t rule = 0;  ///< position of the rule
   bool is_send = false;
   std::uint64_t place = 0;  ///< hash of the place where it was seen
@@ -32,11 +32,11 @@ struct MessageEnd {
 
 /// An event of a trace.
 struct Event {
-  std::uint32_t clock = 0;  ///< as those of MessageEnd
+  std::uint32_t clock = 0;  ///< see MessageEnd
   std::uint64_t time = 0;
   std::vector<MessageEnd> ends{};
   std::uint64_t contents = 0;  ///< hash of its name and its fields; 0 if not all are shown
-  std::string name{};          ///< of its class; "" if not all are shown
+  std::string name{};          ///< name of its class; "" if not all are shown
   std::string stream{};        ///< name of its stream, that of a file in most traces; as `name`
 };
 
@@ -45,10 +45,10 @@ inline constexpr StampRange k_no_events{~std::uint64_t{0}, 0};
 
 /// Facts of a trace beside its events.
 struct TraceFacts {
-  std::string hostname;             ///< as its environment says; "": unknown
+  std::string hostname;             ///< name that its environment gives; "": unknown
   std::vector<ClockClass> clocks;   ///< clocks of streams, in order of their appearance
   std::vector<StampRange> spans;    ///< events of each clock, or k_no_events
-  std::uint64_t events = 0;         ///< with a time
+  std::uint64_t events = 0;         ///< events with a time
   std::uint64_t without_clock = 0;  ///< events of streams that no clock stamps
   std::uint64_t out_of_range = 0;   ///< events before the origin or later than 2^62 ns
   std::uint64_t discarded = 0;      ///< events that the tracer says it lost

@@ -11,7 +11,7 @@
 #include "formats/ctf/reader.hpp"
 #include "formats/parts/fields.hpp"
 
-/// What a process that reads a trace sends (base/isolated.hpp).
+/// Records that a process which reads a trace sends (base/isolated.hpp).
 namespace entrain::ctf {
 
 /// First field of a record.

@@ -26,7 +26,7 @@ inline constexpr std::uint64_t k_most_ratio = 250;
 inline constexpr std::uint64_t k_any_ratio = std::uint64_t{1} << 28;
 std::uint64_t most_unpacked(std::uint64_t size);
 
-/// What a file holds: bytes need not be UTF-8.
+/// Contents of a file: bytes need not be UTF-8.
 enum class Content : std::uint8_t { text, bytes };
 
 /// Error for a file that is no UTF-8.

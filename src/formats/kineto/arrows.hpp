@@ -39,10 +39,10 @@ class ArrowReader {
 
  private:
   struct Known {
-    Arrow arrow;             ///< without its time and clock
+    Arrow arrow;             ///< all but its time and clock
     std::uint64_t kind = 0;  ///< hash of category and name
     KeptEvent own;           ///< its begin is the time of the arrow
-    bool is_flow = false;    ///< of a Perfetto trace, in which the last part need not say so
+    bool is_flow = false;    ///< a Perfetto trace's: its last part need not say so
   };
   void for_each_arrow(const std::function<void(std::span<const Known>, bool is_whole)>& see) const;
   void add(std::uint64_t kind, std::uint64_t key, Arrow::Part part, const KeptEvent& own,
@@ -61,8 +61,8 @@ struct ArrowEdge {
 struct ArrowEdges {
   std::vector<ArrowEdge> edges;
   std::uint64_t heads = 0;      ///< steps and ends that come from another file
-  std::uint64_t paired = 0;     ///< of these, with a known start
-  std::uint64_t ambiguous = 0;  ///< of these, with several possible starts
+  std::uint64_t paired = 0;     ///< heads with a known start
+  std::uint64_t ambiguous = 0;  ///< heads with several possible starts
 };
 
 /// Pairs the parts of arrows of all ranks. A start precedes all steps of its arrow, and these its

@@ -269,7 +269,7 @@ bool ClockReader::share_a_part(const std::set<std::string_view>& devices) const 
 Falls ClockReader::falls_of(std::span<const std::uint32_t> rows, bool repeats_little) const {
   const std::int64_t times =
       repeats_little ? 1 : 0;  // parts are at least as long as what they repeat
-  constexpr std::int64_t k_longest = std::int64_t{1} << 45;  ///< of a fall, ns: ten hours
+  constexpr std::int64_t k_longest = std::int64_t{1} << 45;  ///< longest fall, ns: ten hours
   constexpr std::int64_t k_apart = 50'000'000;  ///< ns: longer than what may hide when it was set
   std::vector<RowOrder::Fall> all;
   std::vector<Stamps> parts;

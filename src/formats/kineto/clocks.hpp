@@ -97,7 +97,7 @@ class ClockReader {
   };
   struct RowFacts {
     Row name;
-    std::vector<Stamps> stamps{1};  ///< of each part of its order
+    std::vector<Stamps> stamps{1};  ///< one per part of its order
     RowOrder order{};
     std::uint32_t machine = 0;
     bool is_of_device = false;                  ///< work of a device is in it
@@ -163,8 +163,8 @@ class ClockReader {
 
   Texts& texts_;
   std::vector<RowFacts> rows_;
-  std::map<std::pair<bool, std::string_view>, std::vector<NoTimes>> far_;  ///< of each clock
-  std::vector<Falls> ahead_;  ///< of the clock of each row
+  std::map<std::pair<bool, std::string_view>, std::vector<NoTimes>> far_;  ///< per clock
+  std::vector<Falls> ahead_;  ///< falls of each row's clock
   RowNumbers numbers_;
   std::vector<Work> work_;
   std::map<std::string_view, Device> devices_;       ///< key: process

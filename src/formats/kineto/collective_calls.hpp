@@ -157,10 +157,10 @@ struct FileClock {
   std::uint64_t events = 0;
   std::uint64_t first = 0, last = 0;  ///< ns
   std::uint64_t times = 0;            ///< begins and ends, those in `none` too
-  std::vector<NoTimes> none{};        ///< in order
+  std::vector<NoTimes> none{};        ///< sorted by time
   std::uint32_t part = 0;             ///< number of its rank in the file
   std::vector<InnerEdge> edges{};     ///< edges between the host and this device
-  Falls falls{};                      ///< where it was set back
+  Falls falls{};                      ///< places where it was set back
 
   [[nodiscard]] bool is_none(std::int64_t time) const {
     return is_beyond(time) || is_in(none, time);
@@ -196,7 +196,7 @@ struct RankFile {
   std::vector<Call> calls;                   ///< sorted by begin
   std::vector<Arrow> arrows;                 ///< arrows to or from other files, in any order
   std::uint64_t calls_read = 0;              ///< calls of a file, once its rank has them
-  std::shared_ptr<const TimeIndex> times{};  ///< of a file of JSON
+  std::shared_ptr<const TimeIndex> times{};  ///< null unless the file is JSON
   bool was_summarised = false;               ///< it was read long before it is written
 };
 
@@ -259,7 +259,7 @@ struct Member {
 /// Calls that are one collective or one message.
 struct Instance {
   static constexpr std::uint32_t k_absent = ~std::uint32_t{0};
-  std::vector<Member> members;  ///< in order of files, one of each
+  std::vector<Member> members;  ///< sorted by file, one per file
   Operation operation = Operation::other;
   /// File of the root, or of a message's sender; k_absent for operations without a root.
   std::uint32_t root = k_absent;

@@ -48,7 +48,7 @@ struct EventText {
   std::string_view scope;                  ///< scope of the id, with quotes
   std::string_view arguments;              ///< the object "args"
   std::optional<Moment> moment{};          ///< replaces `time` and `duration`
-  std::uint32_t machine = 0;               ///< of several in one file
+  std::uint32_t machine = 0;               ///< number of the machine, if a file has several
   std::string_view bind;     ///< "bp" of an arrow's end: "e", or empty: the slice that begins next
   std::string_view reach;    ///< "s" of an instant: "t" thread, "p" process, "g" all
   std::string_view text;     ///< the object itself; empty: the file is no JSON
@@ -80,7 +80,7 @@ struct FileFacts {
   json::Packing packing = json::Packing::none;
   std::uint64_t bytes = 0;  ///< size of the text
   std::uint64_t hash = 0;   ///< hash of the text
-  std::uint64_t unit = 1;   ///< in which times of a Perfetto trace are stored, ns
+  std::uint64_t unit = 1;   ///< unit of a Perfetto trace's stored times, ns
   std::uint32_t clock = 0;  ///< number that it gives to the clock of its times; 0: none
   /// The file is a Perfetto trace. A later reading is faster with it.
   std::shared_ptr<perfetto::Survey> survey{};
@@ -103,7 +103,7 @@ struct EventSinks {
   std::function<Result<void>(std::string_view)> pass{};
   /// Called for each member beside the events: its key and value as written. May be empty.
   std::function<Result<void>(std::string_view, std::string_view)> fact{};
-  /// Of a Perfetto trace, hand out all names and arguments; else only those that tell of
+  /// Hand out all names and arguments of a Perfetto trace; else only those that tell of
   /// communication. Chrome JSON has all of them.
   bool wants_all = false;
 };

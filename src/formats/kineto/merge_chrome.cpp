@@ -161,7 +161,7 @@ class ChromeRank final : public RankMerger {
   void add_arrows(const Placed& placed, bool arrive);
 
   std::string out_;
-  std::string phases_;  ///< of the arrows of Perfetto traces, in order
+  std::string phases_;  ///< phases of the arrows of Perfetto traces, in order
   std::size_t next_phase_ = 0;
   std::map<std::string, Process, std::less<>> processes_;
   RowNumbers threads_;

@@ -78,7 +78,7 @@ class PerfettoRank final : public RankMerger {
   Result<void> write(const TextSink& sink) override;
 
  private:
-  /// What processes and threads have.
+  /// A process or thread: its number, track and name.
   struct Numbered {
     std::string number_text;  ///< "pid" or "tid" as written
     std::int32_t number = 0;
@@ -98,7 +98,7 @@ class PerfettoRank final : public RankMerger {
     std::int64_t time = 0;
     std::string fields;
     std::string name{};
-    bool is_call = false;  ///< of a collective kernel
+    bool is_call = false;  ///< a collective kernel's
   };
 
   Result<void> take(const Placed& placed);
@@ -167,11 +167,11 @@ class PerfettoRank final : public RankMerger {
   std::vector<Thread> threads_;
   std::map<std::string, std::uint32_t, std::less<>> process_numbers_;
   RowNumbers thread_numbers_;
-  std::map<std::string, std::uint32_t> own_tracks_;  ///< of counters and asynchronous events
+  std::map<std::string, std::uint32_t> own_tracks_;  ///< tracks of counters and asynchronous events
   std::int32_t next_process_ = k_first_made_up, next_thread_ = k_first_made_up;
   std::map<std::string, std::vector<Begun>> begun_;
   std::size_t begun_bytes_ = 0;
-  std::string fields_, more_;  ///< of the present event
+  std::string fields_, more_;  ///< fields of the present event
 };
 
 std::int32_t PerfettoRank::number_of(std::string_view text, std::int32_t& next) {

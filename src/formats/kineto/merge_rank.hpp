@@ -70,7 +70,7 @@ class AddedArrows {
   std::uint64_t left_out_ = 0;
 };
 
-/// What all ranks of a merged trace share.
+/// State that all ranks of a merged trace share.
 struct MergeShare {
   const formats::MergePlan& plan;
   std::vector<std::uint64_t> between_files;  ///< keys of arrows of the trace itself; sorted
@@ -92,7 +92,7 @@ using TextSink = std::function<Result<void>(std::string_view)>;
 /// Receives a member beside the events; see EventSinks::fact.
 using FactSink = std::function<Result<void>(std::string_view, std::string_view)>;
 
-/// What an event is, by its phase.
+/// Sort of an event, by its phase.
 enum class EventSort : std::uint8_t {
   slice,
   begin,
@@ -143,7 +143,7 @@ class RankMerger {
   struct Placed {
     const EventText& event;
     std::uint32_t clock = 0;                 ///< position in the run
-    std::uint64_t stamp = 0, end_stamp = 0;  ///< as stored
+    std::uint64_t stamp = 0, end_stamp = 0;  ///< stored stamps
     std::int64_t begin = 0, end = 0;         ///< corrected; 0 without a time
     bool has_time = false;
   };
@@ -174,7 +174,7 @@ class RankMerger {
 
   MergeShare& share_;
   MergeUnit unit_;
-  std::vector<Counted> values_;  ///< of the last counter
+  std::vector<Counted> values_;  ///< values of the last counter
 
  private:
   std::map<std::string, std::uint64_t> open_;  ///< number of begins without an end yet

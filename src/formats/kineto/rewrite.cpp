@@ -152,7 +152,7 @@ class RowTimes {
  private:
   const RankFile& file_;
   const std::vector<RowFacts>& rows_;
-  std::vector<RowOrder> orders_;  ///< of each row, where its clock was set back
+  std::vector<RowOrder> orders_;  ///< where each row's clock was set back
 };
 
 /// Times of an event as they stand in a text, ns without the base.
@@ -332,7 +332,7 @@ class Comparison {
     return std::nullopt;
   }
 
-  CopyFacts facts;  ///< of all copies that were compared, without size and hash
+  CopyFacts facts;  ///< facts of all copies compared, without size and hash
 
  private:
   /// Compares the bytes up to a position of the original.

@@ -43,7 +43,7 @@ Result<void> write_file(const std::filesystem::path& to, const RankFile& file,
 Result<void> write_packets(const std::filesystem::path& to, const RankFile& file,
                            std::span<const ClockMap> maps);
 
-/// What a copy holds that its original need not.
+/// Facts of a copy that may differ from its original's.
 struct CopyFacts {
   std::uint64_t cut_times = 0;  ///< RankFile::cut_times
   bool whole_us = true;         ///< RankFile::whole_us

@@ -499,7 +499,7 @@ Result<void> Run::check_copy_of(const Run& original) const {
   return {};
 }
 
-/// What a reader finds in files that hold the times of these maps, and else what the originals do.
+/// The run as a reader finds it in files that hold the times of these maps, else as the originals.
 Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folder,
                                                            std::span<const ClockMap> maps) const {
   std::vector<RankFile> copies = files_;

@@ -159,7 +159,7 @@ class Run : public formats::Recording {
   void warn_of_mixed(const RankFile& file);
   void warn_of_apart();
 
-  std::vector<RankFile> files_;  ///< in order of rank and time; their calls are in `ranks_`
+  std::vector<RankFile> files_;  ///< sorted by rank and time; their calls are in `ranks_`
   std::vector<RankFile> ranks_;
   Matches matches_;
   unsigned threads_;

@@ -133,7 +133,7 @@ std::int64_t median_of(std::vector<std::int64_t> values);
 /// Calls without a partner before the first pair, or after the last one, of both sequences.
 struct OpenEnd {
   std::size_t first_a = 0, last_a = 0, first_b = 0, last_b = 0;  ///< positions, from and to before
-  bool is_head = false;                                          ///< before the first pair
+  bool is_head = false;                                          ///< it lies before the first pair
   /// Calls that both sequences have there, but for those with several plausible partners.
   std::size_t common = 0;
 };

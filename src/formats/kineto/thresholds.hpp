@@ -22,7 +22,7 @@ struct AlignmentThresholds {
   static constexpr std::size_t anchors = 32;         ///< calls of the whole sequence to start from
   static constexpr std::size_t anchors_at_end = 16;  ///< first and last calls to start from
   static constexpr std::size_t most_candidates = 1024;  ///< more: the sequences stay unpaired
-  static constexpr std::size_t most_partners = std::size_t{1} << 24;  ///< of all candidates: 64 MB
+  static constexpr std::size_t most_partners = std::size_t{1} << 24;  ///< all candidates: 64 MB
   static constexpr std::size_t spare_losses = 2;    ///< calls lost beyond half of the matched ones
   static constexpr std::size_t robust_median = 16;  ///< fewer calls: upper quartile, not median
   /// Mean jitter, ns, beyond which a walk is abandoned: three times what most may have.

@@ -14,7 +14,7 @@ namespace entrain::otf2 {
 struct RewrittenArchive {
   const Archive& original;
   const Archive& written;
-  std::span<const LocationIndex> locations;  ///< whose files are compared
+  std::span<const LocationIndex> locations;  ///< locations whose files are compared
   std::span<const ClockMap> maps;            ///< one per location of the archive
 };
 

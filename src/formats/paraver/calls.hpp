@@ -91,8 +91,8 @@ Instances pair_calls(const Calls& calls);
 
 /// Numbers of calls without edges.
 struct WithoutEdges {
-  std::uint64_t sparse = 0;      ///< of Alltoallv and Alltoallw
-  std::uint64_t rootless = 0;    ///< with no root, or several
+  std::uint64_t sparse = 0;      ///< calls of Alltoallv and Alltoallw
+  std::uint64_t rootless = 0;    ///< calls with no root, or several
   std::uint64_t others = 0;      ///< nonblocking, or unknown
   std::uint64_t with_edges = 0;  ///< calls that have edges
 };

@@ -54,8 +54,8 @@ class Cursor {
 
 /// A process, as the header lists it.
 struct Task {
-  std::uint32_t application = 0;  ///< from 0
-  std::uint32_t number = 0;       ///< in its application, from 0
+  std::uint32_t application = 0;  ///< number, counted from 0
+  std::uint32_t number = 0;       ///< number in its application, counted from 0
   std::uint32_t clock = 0;        ///< its node, from 0; its own position where tasks name none
   std::uint64_t threads = 0;
 
@@ -72,7 +72,7 @@ struct Header {
   std::size_t end_at = 0;             ///< place of its digits in the line, bytes
   std::size_t end_size = 0;           ///< number of these digits
   std::uint32_t nodes = 0;            ///< 0: tasks name none
-  std::vector<Task> tasks;            ///< of all applications, in order
+  std::vector<Task> tasks;            ///< tasks of all applications, in order
   std::vector<std::uint32_t> firsts;  ///< position of the first task per application, and their sum
 
   /// Number of clocks: nodes, or tasks where these name none.
@@ -92,7 +92,7 @@ Result<Header> parse_header(std::string_view line, const std::filesystem::path& 
 
 /// Processes that communicate, in order of their ranks.
 struct Communicator {
-  std::uint32_t application = 0;     ///< from 0
+  std::uint32_t application = 0;     ///< number, counted from 0
   std::uint64_t id = 0;              ///< unique in its application
   std::vector<std::uint32_t> tasks;  ///< positions in Header::tasks, no two alike
 };
@@ -114,11 +114,11 @@ struct RecordTime {
 struct Record {
   Kind kind = Kind::state;
   std::uint32_t task = 0;    ///< position in Header::tasks; of a message the sender
-  std::uint64_t thread = 0;  ///< in its task, from 0
+  std::uint64_t thread = 0;  ///< number in its task, counted from 0
   /// Begin and end of a state; the time of events; of a message begin and end of the send, then
   /// begin and end of the receive.
   std::array<RecordTime, 4> all_times{};
-  std::uint32_t count = 0;  ///< of these
+  std::uint32_t count = 0;  ///< number of times
   std::string_view rest;    ///< what follows: `:state`, `:type:value:...` or `:size:tag`
 
   [[nodiscard]] std::span<const RecordTime> times() const { return {all_times.data(), count}; }
@@ -152,7 +152,7 @@ bool for_each_event(const Record& record, const See& see) {
 
 /// Facts about the text of a trace.
 struct TextFacts {
-  std::uint64_t bytes = 0, hash = 0;  ///< of the text, unpacked
+  std::uint64_t bytes = 0, hash = 0;  ///< size and hash of the text, unpacked
   json::Packing packing = json::Packing::none;
   bool is_cut = false;            ///< a packed stream ends too early
   bool ends_inside_line = false;  ///< no line feed at its end

@@ -144,7 +144,7 @@ class TraceReader {
 
   Trace& trace_;
   Record record_;
-  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> numbers_;  ///< of communicators
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> numbers_;  ///< communicators
   FlatMap<std::uint64_t, std::uint32_t, IntegerHash> open_;  ///< call that a thread is in
   bool is_last_read_ = true;
 };

@@ -20,10 +20,10 @@ namespace entrain::paraver {
 /// The times of a clock.
 struct ClockTimes {
   std::uint64_t count = 0, first = 0, last = 0;
-  std::uint64_t hash = 0;  ///< of the records that begin on it, in their order, but for times
+  std::uint64_t hash = 0;  ///< hash of the records that begin on it, in order, without times
 };
 
-/// What is kept of a trace.
+/// A trace as kept in memory.
 struct Trace {
   std::filesystem::path path;
   std::uint64_t max_unpacked = 0;  ///< parameter of json::Window

@@ -35,7 +35,7 @@ std::string_view line_of(Kind kind) {
   return kind == Kind::summary ? "entrain summary " : "entrain clocks ";
 }
 
-/// What to do about a file that is of no use.
+/// Advice about a file that is of no use.
 const char* remedy_of(Kind kind) {
   return kind == Kind::summary ? "summarise its part again" : "fit the clocks again";
 }

@@ -15,7 +15,7 @@
 namespace entrain::perfetto {
 namespace {
 
-constexpr int k_most_nested = 100;  ///< as other readers of protobuf allow
+constexpr int k_most_nested = 100;  ///< depth that other readers of protobuf allow
 
 void separate(std::string& to) {
   if (to.back() != '{' && to.back() != '[') to += ", ";

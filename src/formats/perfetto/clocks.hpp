@@ -22,14 +22,14 @@ struct ClockKey {
 };
 ClockKey clock_key(std::uint32_t machine, std::uint32_t sequence, std::uint32_t id);
 
-/// What a clock shows in a snapshot.
+/// Time that a clock shows in a snapshot.
 struct Reading {
   std::uint32_t clock = 0;
-  std::int64_t value = 0;  ///< in its unit
+  std::int64_t value = 0;  ///< time in `unit`
   std::int64_t unit = 1;   ///< ns
   bool is_incremental = false;
-  std::string_view message;  ///< of the reading
-  Value stored;              ///< of `value`
+  std::string_view message;  ///< message of the reading
+  Value stored;              ///< stored form of `value`
 };
 
 /// Converts times of a file's clocks to the clock of the trace, as snapshots that precede them in

@@ -17,7 +17,7 @@ namespace entrain::perfetto {
 struct Value {
   std::uint64_t number = 0;     ///< varint, or a number of fixed size
   std::string_view bytes;       ///< string or message
-  const char* at = nullptr;     ///< where its varint, or that of its length, begins
+  const char* at = nullptr;     ///< position of its varint, or of its length's
   std::uint8_t width = 0;       ///< size of this varint, bytes; 0: of fixed size
   std::uint8_t fixed_size = 0;  ///< size of a number of fixed size, bytes
 

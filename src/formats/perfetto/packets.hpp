@@ -22,8 +22,8 @@ bool may_hold_packets(std::string_view beginning);
 
 /// A field of a trace, which is a packet unless it is of a later version.
 struct Piece {
-  std::string_view whole;  ///< with tag and length
-  std::string_view body;   ///< of the packet
+  std::string_view whole;  ///< the piece with tag and length
+  std::string_view body;   ///< body of the packet
   bool is_packet = false;
 };
 
@@ -65,7 +65,7 @@ class Packets {
 
   std::filesystem::path path_;
   json::Window window_;
-  std::size_t begin_ = 0, at_ = 0;  ///< of the last piece and behind it, in the window
+  std::size_t begin_ = 0, at_ = 0;  ///< positions of the last piece and behind it, in the window
   std::string bundle_;              ///< packets that were packed in the last piece
   std::uint64_t unpacked_ = 0;      ///< bytes of all of these
 };

@@ -39,10 +39,10 @@ struct Counted {
 /// A track of a counter.
 struct Counter {
   std::string name;
-  std::uint32_t machine = 0, sequence = 0;  ///< of its descriptor
+  std::uint32_t machine = 0, sequence = 0;  ///< those of its descriptor
   std::int64_t unit = 1;                    ///< factor of its values
   bool is_incremental = false;              ///< its values are differences
-  Counted sum{};                            ///< of these
+  Counted sum{};                            ///< sum of these
 };
 
 class EventReader {
@@ -533,7 +533,7 @@ class EventReader {
   const std::function<bool(const Event&)>& wants_;
   const std::function<Result<void>(std::string_view, std::string_view)>& attribute_;
   const bool wants_names_;
-  std::map<std::uint32_t, Counter> counters_;  ///< by track
+  std::map<std::uint32_t, Counter> counters_;  ///< key: track
   std::vector<Lane> lanes_;
   std::uint32_t last_ = Tracks::k_none;  ///< track of the last event
   std::size_t slice_ = 0;                ///< number of slices on disordered tracks
@@ -541,7 +541,7 @@ class EventReader {
   std::optional<Counted> counted_;  ///< value of a counter
   NumberText id_{};
   std::vector<Flow> flows_;
-  std::vector<ExtraCounters> extra_;     ///< of integers and of doubles, if the event has any
+  std::vector<ExtraCounters> extra_;     ///< integers and doubles, if the event has any
   std::vector<std::string_view> notes_;  ///< annotations of the last event
 };
 

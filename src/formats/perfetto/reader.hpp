@@ -16,7 +16,7 @@
 /// Perfetto traces (https://perfetto.dev): packets of protobuf.
 namespace entrain::perfetto {
 
-/// What a reading of a file finds, and later ones need.
+/// Facts that a reading of a file finds, and later ones need.
 struct Survey {
   bool is_complete = false;  ///< the whole file was read
   Tracks tracks;
@@ -33,7 +33,7 @@ struct TraceFacts {
   bool is_cut = false;  ///< it ends inside a packet; the whole ones were seen
   std::uint64_t bytes = 0, hash = 0;
   std::int64_t unit = 1;                   ///< the largest one in which times are stored, ns
-  std::uint32_t clock = 0;                 ///< that of the trace, if packets name clocks; else 0
+  std::uint32_t clock = 0;                 ///< clock of the trace, if packets name clocks; else 0
   bool is_misread = false;                 ///< the reading ended early, as it needs a survey
   std::uint64_t events_without_state = 0;  ///< they refer to packets that were lost
   std::uint64_t events_without_time = 0;
@@ -45,14 +45,14 @@ struct TraceFacts {
 
 /// An event as Chrome JSON would have it; views are valid during the call. Texts are escaped.
 struct Event {
-  char phase = 'i';             ///< of Chrome JSON: X, i, C, s, f, M; B: a slice that does not end
+  char phase = 'i';             ///< phase of Chrome JSON: X, i, C, s, f, M; B: a slice without end
   std::string_view category{};  ///< several are separated by commas
   std::string_view name{};
   std::string_view arguments{};  ///< JSON object, or empty
-  std::string_view id{};         ///< of a flow, or of an asynchronous event
+  std::string_view id{};         ///< id of a flow, or of an asynchronous event
   bool is_local_id = false;      ///< unique in its process only
   std::uint32_t row = 0;         ///< position in Tracks::rows()
-  std::int64_t time = 0;         ///< by the clock of the trace, ns
+  std::int64_t time = 0;         ///< time by the clock of the trace, ns
   std::int64_t length = -1;      ///< ns; -1: none
 };
 
@@ -69,7 +69,7 @@ struct Sinks {
   std::function<bool(const Event&)> wants_arguments{};
   /// Receives the attributes of the trace: key and value, escaped, as of a member of JSON.
   std::function<Result<void>(std::string_view, std::string_view)> attribute{};
-  bool wants_names = false;  ///< of tracks: events of phase M, as in Chrome JSON, without a time
+  bool wants_names = false;  ///< tracks as events of phase M, as in Chrome JSON, without a time
 };
 
 /// Reads the events of a file: slices where they end, or in order of their begins on tracks that

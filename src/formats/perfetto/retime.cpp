@@ -27,11 +27,11 @@ class Patch {
 
  private:
   struct Spot {
-    std::size_t at = 0, width = 0;  ///< in the packet, bytes
+    std::size_t at = 0, width = 0;  ///< position and size in the packet, bytes
     std::uint64_t number = 0;
     std::size_t inside = 0;  ///< position of the length around it
     bool is_fixed = false;
-    std::size_t growth = 0;  ///< of what a length is of, bytes
+    std::size_t growth = 0;  ///< growth of what a length covers, bytes
   };
   void widen();
 
@@ -362,8 +362,8 @@ class Retimer {
   const std::function<Result<void>(std::string_view)>& write_;
   Clocks moved_;  ///< clocks of the copy
   std::vector<Reading> readings_;
-  std::map<std::uint32_t, std::uint64_t> walls_;  ///< of machines: how far they are ahead, ns
-  std::optional<std::uint64_t> first_wall_;       ///< of the machine that was first
+  std::map<std::uint32_t, std::uint64_t> walls_;  ///< how far each machine's clock is ahead, ns
+  std::optional<std::uint64_t> first_wall_;       ///< the first machine's
   Patch patch_;
   std::string bundle_;  ///< packets that are packed in the packet that follows
   bool is_bundle_changed_ = false;

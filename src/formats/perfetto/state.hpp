@@ -29,7 +29,7 @@ struct Packet {
   std::optional<std::uint32_t> clock;
   std::uint32_t sequence = 0, machine = 0;
   bool needs_state = false, clears_state = false, follows_a_loss = false;
-  json::Packing packing = json::Packing::none;  ///< of `packed`
+  json::Packing packing = json::Packing::none;  ///< packing of `packed`
   Value packed;                                 ///< packets inside; all else is not read then
   bool holds_times = false;                     ///< records of the kernel, with times of their own
   std::string_view sync;                        ///< offsets of the clocks of two machines
@@ -69,14 +69,14 @@ struct ExtraCounters {
   FewNumbers tracks, values;
 };
 
-/// What events of a sequence have if they do not say it.
+/// Values of events of a sequence that do not state their own.
 struct Defaults {
   std::optional<std::uint32_t> clock;
   std::uint64_t track = 0;
   FewNumbers integers, doubles;  ///< tracks of extra counters
 };
 
-/// What packets of a sequence refer to.
+/// State that packets of a sequence refer to.
 class Sequence {
  public:
   bool is_valid = false;  ///< its state was not lost
@@ -97,7 +97,7 @@ class Sequence {
 
  private:
   struct Table {
-    std::vector<std::string_view> first{1};  ///< by number, as long as none is left out
+    std::vector<std::string_view> first{1};  ///< index: number, as long as none is left out
     FlatMap<std::uint64_t, std::string_view, IntegerHash> others{};
   };
   std::array<Table, k_tables_of_names> tables_;
@@ -150,7 +150,7 @@ class State {
   bool with_names_;
   FlatMap<std::uint64_t, std::uint32_t, IntegerHash> numbers_;
   std::deque<Sequence> sequences_;
-  Sequence* sequence_ = nullptr;            ///< of the last packet; null: it has no state
+  Sequence* sequence_ = nullptr;            ///< sequence of the last packet; null: it has no state
   std::uint64_t last_ = ~std::uint64_t{0};  ///< its key in `numbers_`
   std::size_t kept_ = 0;
 };

@@ -5,7 +5,7 @@ namespace entrain::perfetto {
 
 namespace {
 
-constexpr std::size_t k_most_lanes = 64;  ///< of a track; more are no picture of anything
+constexpr std::size_t k_most_lanes = 64;  ///< lanes per track; more are no picture of anything
 
 }  // namespace
 

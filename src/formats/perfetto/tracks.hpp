@@ -20,7 +20,7 @@ struct Row {
   std::uint32_t machine = 0;
 };
 
-/// What names a track: its uuid, or for a queue of a device the numbers of both.
+/// Key of a track: its uuid, or for a queue of a device the numbers of both.
 struct TrackKey {
   std::uint64_t number = 0;
   std::uint32_t machine = 0;

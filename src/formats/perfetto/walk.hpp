@@ -20,8 +20,8 @@ namespace entrain::perfetto {
 struct Step {
   const Piece& piece;
   const Packet& packet;                  ///< empty for a piece of another kind
-  const std::vector<Reading>& readings;  ///< of its snapshot
-  std::optional<std::int64_t> time{};    ///< by the clock of the trace, ns; none if unusable
+  const std::vector<Reading>& readings;  ///< readings of its snapshot
+  std::optional<std::int64_t> time{};    ///< time by the clock of the trace, ns; none if unusable
   bool is_packed = false;                ///< it is inside a packet, which follows
 };
 
@@ -101,10 +101,10 @@ Result<TraceFacts> walk(const std::filesystem::path& path, std::uint64_t max_unp
 /// Parts of a TrackEvent that say what it is.
 struct EventHead {
   std::int32_t type = 0;  ///< 0: `legacy` has a phase
-  char phase = 'i';       ///< of Chrome JSON: B, E, X, C, and others
+  char phase = 'i';       ///< phase of Chrome JSON: B, E, X, C, and others
   std::uint64_t track = 0;
   Value legacy;       ///< the older form
-  Value duration_us;  ///< of a legacy event
+  Value duration_us;  ///< duration of a legacy event
 };
 EventHead head_of_event(std::string_view event, const State& state);
 /// Completes the head of an event whose type and older form are known.

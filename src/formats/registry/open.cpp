@@ -302,7 +302,7 @@ Result<void> check_columns(std::span<const fs::path> files, const std::string& c
   return no_table(files.front(), columns);
 }
 
-/// What files hold; without those that hold nothing. `named`: paths that the user gave.
+/// Contents of files, without files that hold nothing. `named`: paths that the user gave.
 Result<Documents> documents_in(std::vector<fs::path> files, std::span<const fs::path> named,
                                std::vector<std::string> notes, const ReadOptions& how) {
   // Not by folders: a copy of all files in one folder is the same run in the same order.

@@ -51,7 +51,7 @@ std::unique_ptr<Parts> no_parts(DocumentKind kind) {
 
 struct Summaries {
   std::unique_ptr<Parts> parts;
-  std::vector<fs::path> summary_of{};  ///< of each file
+  std::vector<fs::path> summary_of{};  ///< summary of each file
 };
 
 Result<Summaries> read_summaries(const Paths& paths) {

@@ -22,7 +22,7 @@ namespace entrain::formats {
 struct Documents {
   DocumentKind kind = DocumentKind::trace;
   std::vector<std::filesystem::path> files;
-  std::vector<std::string> notes;                 ///< on files that are left out
+  std::vector<std::string> notes;                 ///< reasons why files are left out
   std::vector<std::filesystem::path> left_out{};  ///< other files of the folders
   bool is_one_file = false;                       ///< the user named a file, not a folder
 };
@@ -50,7 +50,7 @@ Result<std::unique_ptr<Recording>> open_summaries(const Paths& summaries, unsign
 /// Files of a run, to be written with the maps that were fitted.
 struct FittedPart {
   std::unique_ptr<Recording> recording;  ///< knows no edges
-  std::vector<ClockMap> maps;            ///< of all clocks of the run
+  std::vector<ClockMap> maps;            ///< maps of all clocks of the run
 };
 /// Opens files of a run whose clocks were fitted. Errors: ErrorKind::input for a file of clocks
 /// that is damaged, and for files that it does not know; ErrorKind::usage for a table that was

@@ -78,7 +78,7 @@ struct FarSpan {
   bool is_cause = false;  ///< said to be the cause of the other one
 };
 
-/// What a span says; keys come in any order. Views are of what is read.
+/// Facts that a span states; keys come in any order. Views are of what is read.
 struct SpanFacts {
   Id trace, id, parent;
   std::string_view name, process;

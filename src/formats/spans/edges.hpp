@@ -67,9 +67,9 @@ struct ClockShownTwice {
 struct RejectedEnds {
   std::uint64_t contradicted = 0, asynchronous = 0, shown_twice = 0;
   std::vector<DroppedEnds> operations;  ///< contradicted ones, the most first
-  std::vector<DoubtfulPair> doubtful;   ///< in order
+  std::vector<DoubtfulPair> doubtful;   ///< ordered by hosts
   std::vector<ClockShownTwice> clocks_shown_twice;
-  std::vector<Fold> folds;  ///< in order
+  std::vector<Fold> folds;  ///< ordered by host and stamp
 };
 
 /// Sets Edge::rejection of the edges that are no evidence about clocks; see edges_of(). `hosts`:

@@ -18,7 +18,7 @@ struct Halves {
   std::uint32_t shared = k_none;  ///< the server's half
 };
 
-/// Of parts of time in order, the one that a time is in: the last that begins no later, else the
+/// The part of time, of parts in order, that a time is in: the last that begins no later, else the
 /// first.
 template <class Parts>
 auto& part_at(Parts& parts, std::uint64_t time) {

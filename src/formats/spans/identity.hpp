@@ -27,7 +27,7 @@ struct Period {
 /// A clock was set back: what it stamped from `first` on comes before what it stamped below that.
 struct Fold {
   std::uint32_t host = 0;   ///< position in Identity::clocks
-  std::uint64_t stamp = 0;  ///< between `first` and the last one below, ns
+  std::uint64_t stamp = 0;  ///< a stamp from `first` to the last one below, ns
   std::uint64_t first = 0;  ///< ns
 };
 

@@ -14,7 +14,7 @@
 namespace entrain::spans {
 namespace {
 
-constexpr std::size_t k_digits = 16;  ///< of 64 bits
+constexpr std::size_t k_digits = 16;  ///< hexadecimal digits of 64 bits
 
 constexpr auto k_digit_of = [] {
   std::array<std::int8_t, 256> digits{};

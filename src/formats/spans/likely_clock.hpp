@@ -25,8 +25,8 @@ inline bool holds(const Bound& bound, std::int64_t offset) {
 /// Prices of what a clock did, bits; likely_clock_test.cpp, tests/services/situations.py.
 struct ClockPrices {
   static constexpr std::int32_t wrong = 12;       ///< it is not right: one clock in 4,096
-  static constexpr std::int32_t step = 60;        ///< as explain::Prices::step
-  static constexpr std::int32_t fast = 40;        ///< as explain::Prices::rate
+  static constexpr std::int32_t step = 60;        ///< the same as explain::Prices::step
+  static constexpr std::int32_t fast = 40;        ///< the same as explain::Prices::rate
   static constexpr std::int32_t rate = 8;         ///< it drifts: one rate of some 200
   static constexpr std::int64_t usual_ppm = 100;  ///< most drift between two clocks
   static constexpr std::int64_t wander_ppm = 5;   ///< most that a rate differs from the drift

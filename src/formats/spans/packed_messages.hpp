@@ -24,7 +24,7 @@ std::string first_message(std::string_view beginning);
 struct UnpackedMessages {
   std::string text;  ///< those of JSON with a line feed after each, others after their sizes
   std::string rest;  ///< what follows the last whole message of the file
-  std::vector<std::size_t> sizes;  ///< of messages of JSON, with their line feeds
+  std::vector<std::size_t> sizes;  ///< sizes of messages of JSON, with their line feeds
 };
 
 /// Unpacks the messages of a file, of `most` bytes in all. Errors: ErrorKind::input; those of

@@ -67,7 +67,7 @@ Wire wire_of(char field) {
                         : Wire::length_delimited;
 }
 
-/// What a text says of the kind of a message.
+/// How likely a text is a message of some kind.
 enum class Likeness : std::uint8_t { none, possible, certain };
 
 /// Whether a message is of a kind: certain at the first time, none at a field that it cannot have;

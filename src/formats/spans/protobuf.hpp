@@ -14,7 +14,7 @@
 /// OTLP as Protobuf: files of ExportTraceServiceRequest or TracesData, which have the same form.
 namespace entrain::spans {
 
-/// What precedes each message of a file.
+/// Bytes that precede each message of a file.
 enum class Framing : std::uint8_t {
   none,     ///< nothing: the file is one message
   fixed32,  ///< its size in 4 bytes, the highest first, as the collector's file exporter writes
@@ -26,7 +26,7 @@ inline constexpr std::size_t k_fixed_size = 4;
 std::uint64_t fixed_size_of(std::string_view text);
 void append_fixed_size(std::uint64_t size, std::string& to);
 
-/// What messages of OTLP hold, as other signals have the same form.
+/// Contents of messages of OTLP; all signals have the same form.
 enum class Signal : std::uint8_t { none, spans, logs, metrics };
 /// The signal of a message, or of its begin. All fields up to the first time must be those of OTLP,
 /// by number and type; those of Perfetto are others. Signal::none: they are not, or there is no
@@ -46,7 +46,7 @@ class Messages {
   /// protozero::exception for bytes that are no field.
   bool next();
   [[nodiscard]] std::string_view message() const { return message_; }
-  /// What precedes it.
+  /// Bytes that precede it.
   [[nodiscard]] std::string_view head() const { return head_; }
   /// Position of the head in the text.
   [[nodiscard]] std::size_t offset() const {
@@ -74,18 +74,18 @@ std::string with_marks(std::string_view text, Framing framing, std::span<const M
 /// common/v1/common.proto) that are read.
 namespace entrain::spans::field {
 
-inline constexpr std::uint32_t k_resource_spans = 1;               ///< of a request
-inline constexpr std::uint32_t k_resource = 1, k_scope_spans = 2;  ///< of ResourceSpans
+inline constexpr std::uint32_t k_resource_spans = 1;               ///< field of a request
+inline constexpr std::uint32_t k_resource = 1, k_scope_spans = 2;  ///< fields of ResourceSpans
 inline constexpr std::uint32_t k_library_spans = 1000;             ///< older name of scope_spans
 inline constexpr std::uint32_t k_attributes_of_resource = 1;
-inline constexpr std::uint32_t k_spans = 2;  ///< of ScopeSpans
+inline constexpr std::uint32_t k_spans = 2;  ///< field of ScopeSpans
 /// Fields of a span.
 inline constexpr std::uint32_t k_trace = 1, k_id = 2, k_parent = 4, k_name = 5, k_kind = 6,
                                k_begin = 7, k_end = 8, k_attributes = 9, k_events = 11,
                                k_links = 13;
-inline constexpr std::uint32_t k_event_time = 1;                          ///< of an event
-inline constexpr std::uint32_t k_key = 1, k_value = 2;                    ///< of an attribute
-inline constexpr std::uint32_t k_string = 1, k_integer = 3, k_array = 5;  ///< of a value
-inline constexpr std::uint32_t k_elements = 1;                            ///< of an array
+inline constexpr std::uint32_t k_event_time = 1;                          ///< field of an event
+inline constexpr std::uint32_t k_key = 1, k_value = 2;                    ///< an attribute's
+inline constexpr std::uint32_t k_string = 1, k_integer = 3, k_array = 5;  ///< fields of a value
+inline constexpr std::uint32_t k_elements = 1;                            ///< field of an array
 
 }  // namespace entrain::spans::field

@@ -102,7 +102,7 @@ class Reader {
     return seen.whole_ms ? k_ms : seen.whole_us && !seen.fine_us ? k_us : k_ns;
   }
 
-  /// What was read so far: numbers of spans, stamps, marks and ignored spans, and counts.
+  /// State of reading: numbers of spans, stamps, marks and ignored spans, and counts.
   struct State {
     std::size_t spans = 0, stamps = 0, marks = 0, untimed = 0;
     SpanCounts counts{};
@@ -119,7 +119,7 @@ class Reader {
   /// Removes what was read since: a damaged document.
   void restore(const State& before);
 
-  SeenUnits seen;  ///< in the text, and in the pieces before it
+  SeenUnits seen;  ///< units in the text, and in the pieces before it
 
  private:
   bool member(std::string_view key, value inner, bool& known, int depth);
@@ -213,7 +213,7 @@ class Reader {
   std::vector<Stamp>* stamps_;
   std::vector<Mark>* marks_;
   Stamp::Form form_ = Stamp::Form::digits;
-  std::array<std::uint8_t, 6> most_decimals_{};  ///< of times; index: column of a table
+  std::array<std::uint8_t, 6> most_decimals_{};  ///< times; index: column of a table
   bool names_roles_ = false;                     ///< a row of the table names its kind
   Draft draft_;                                  ///< its memory is used again
   std::string name_text_, list_text_;            ///< what views of a draft may be of
@@ -221,7 +221,7 @@ class Reader {
   /// Places that the spans of a process or resource name themselves, and their processes.
   std::vector<std::pair<Place, std::string>> owners_;
   std::map<std::string, std::uint32_t> owner_numbers_;
-  std::uint32_t nameless_owner_ = k_none;  ///< that of spans which name nothing
+  std::uint32_t nameless_owner_ = k_none;  ///< owner of spans that name nothing
   std::vector<SpanIds::Key> waiting_;      ///< ids without a number, and where these go
   std::vector<std::pair<std::size_t, std::uint32_t Span::*>> waiting_members_;
   std::uint64_t finished_ = 0;

@@ -29,7 +29,7 @@ using tables::Unit;
 constexpr std::array<std::string_view, 11> k_span_columns{"trace",   "span",     "parent", "start",
                                                           "end",     "duration", "host",   "pod",
                                                           "service", "kind",     "name"};
-constexpr std::size_t k_most_decimals = 9;  ///< of a second, in ns
+constexpr std::size_t k_most_decimals = 9;  ///< decimals of a second, in ns
 constexpr std::size_t k_trace = 0, k_span = 1, k_parent = 2, k_start = 3, k_end = 4, k_duration = 5,
                       k_host = 6, k_pod = 7, k_service = 8, k_kind = 9, k_name = 10;
 
@@ -161,7 +161,7 @@ bool is_no_parent(std::string_view parent) {
 /// Cells of the first rows.
 struct Sample {
   std::string start, end, duration;
-  std::array<std::string, 2> id, parent;  ///< of a trace
+  std::array<std::string, 2> id, parent;  ///< ids of a trace
   std::array<std::string, 3> place;
 };
 

@@ -217,7 +217,7 @@ TEST(SpanTable, copies_of_lengths_follow_only_if_they_are_some) {
             head + "1,2,a,1661140374351774094,1661140374362983609,77\n");
 }
 
-/// Those of one clock may be of another unit, as may a few that are wrong.
+/// Times of one clock may have another unit, as may a few that are wrong.
 TEST(SpanTable, the_unit_of_times_is_that_of_most) {
   const std::string head = "trace,span,parent,host,start,end\n";
   const std::string ns = "1,1,,a,1661140374351773094,1661140374362982609\n",

@@ -120,7 +120,7 @@ struct Spans : SpanCounts {
   std::uint64_t unit = 1;         ///< coarsest unit in which a file writes times, at most 1 ms, ns
   std::uint64_t cut_files = 0;    ///< files that end inside a line, which is ignored
   std::string first_immovable_time;  ///< the first of them, and its file
-  StoredUnits units;                 ///< of the text that was read last
+  StoredUnits units;                 ///< units of the text that was read last
   std::string other_signal;          ///< "logs" or "metrics" of OTLP, which were skipped; else ""
 };
 
@@ -131,13 +131,13 @@ struct SeenUnits {
   bool whole_ms = false, whole_us = false, fine_us = false;
 };
 
-/// What is known of a text, and what the pieces of it that were read have shown; see read().
+/// Facts known of a text, some from those of its pieces that were read; see read().
 struct TextSoFar {
   std::string_view columns{};  ///< words of CheckOptions::columns, by which CSV is a table of spans
   bool is_last = true;         ///< the next piece ends the text
   bool are_lines = false;      ///< it is JSON with a document per line
-  std::optional<Framing> framing{};                   ///< that of Protobuf
-  std::uint64_t bytes = 0, lines = 0, documents = 0;  ///< before the next piece
+  std::optional<Framing> framing{};                   ///< framing of Protobuf
+  std::uint64_t bytes = 0, lines = 0, documents = 0;  ///< numbers before the next piece
   bool any_known = false;                             ///< a document is of one of the formats
   SeenUnits seen{};
 };

@@ -41,7 +41,7 @@ std::string packed_end(SourceFile& source, StoredUnits units);
 /// Adds the spans of the next file or piece, as if read() had added them.
 void append(Spans& spans, const Spans& next);
 
-/// What tells the clock of every time of a run, and its files.
+/// Facts that tell the clock of every time of a run, and its files.
 struct Fitted {
   std::vector<std::string> places;           ///< names, as Spans::clocks
   std::vector<std::vector<Period>> periods;  ///< see Identity

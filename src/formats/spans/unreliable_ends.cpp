@@ -24,7 +24,7 @@ namespace {
 struct EdgePrices {
   static constexpr std::int32_t begin = 40;  ///< two ends, before anything is known of ends
   static constexpr std::int32_t end = 20;    ///< the client did not wait: as explain::Prices::pair
-  static constexpr std::int32_t link = 6;    ///< as explain::Prices::weak
+  static constexpr std::int32_t link = 6;    ///< the same as explain::Prices::weak
   /// Most of an end once some are contradicted: one alone says less than that a clock is right.
   static constexpr std::int32_t doubted_end = ClockPrices::wrong - 2;
   static constexpr double prior_ends = 2;  ///< ends of all operations that count for each
@@ -144,7 +144,7 @@ class ClockSearch {
     return (shown_twice_[e] & side_of(host, e)) != 0;
   }
 
-  /// Of clocks that were set back to before all that they showed; see Fold.
+  /// Folds of clocks that were set back to before all that they showed.
   [[nodiscard]] std::vector<Fold> folds() const {
     std::vector<Fold> all;
     for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
@@ -187,7 +187,7 @@ class ClockSearch {
  private:
   /// The likely clock of a host given all others, until the next fit of one of these.
   struct Host {
-    BigVector<Bound> bounds;    ///< that its edges set; in order of their times once it is fitted
+    BigVector<Bound> bounds;    ///< bounds that its edges set; sorted by time once it is fitted
     bool is_current = true;     ///< the times of other clocks are as in `bounds`
     std::int32_t own_bits = 0;  ///< price of the clock that it has, without edges
     bool is_fitted = false;     ///< `gain` is known, and if it is positive the others, too
@@ -200,7 +200,7 @@ class ClockSearch {
   struct Neighbour {
     std::uint32_t host = 0;
     std::uint32_t edges = 0;
-    std::int64_t broken_bits = 0;  ///< of edges that do not hold
+    std::int64_t broken_bits = 0;  ///< price of its violated edges
   };
 
   static std::pair<std::int64_t, std::uint32_t> place_of(const Bound& bound) {
@@ -405,7 +405,7 @@ class ClockSearch {
   [[nodiscard]] std::vector<Fold> folds_of(std::uint32_t number) const {
     struct Knot {
       std::uint64_t stamp = 0;
-      std::int64_t time = 0, likely = 0;  ///< by the other clock, by the likely one
+      std::int64_t time = 0, likely = 0;  ///< times by the other clock, by the likely one
       std::size_t folds = 0;              ///< up to here
     };
     const Host& host = hosts_[number];

@@ -37,7 +37,7 @@ class MapTable : public testing::Test {
     return done ? result : done.error().message;
   }
 
-  /// One of these.
+  /// Any of these texts.
   std::string any(const std::vector<std::string>& texts) {
     return texts[std::uniform_int_distribution<std::size_t>(0, texts.size() - 1)(random_)];
   }

@@ -57,7 +57,7 @@ constexpr std::uint64_t k_per_round = 12;
 
 /// The findings of a walk over a file.
 struct Found {
-  std::vector<std::uint64_t> times;  ///< of records
+  std::vector<std::uint64_t> times;  ///< times of records
   std::vector<int> types;
   std::uint64_t now = 0;
   bool stamped = false;  ///< the chunk has shown a stamp
