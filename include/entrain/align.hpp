@@ -33,7 +33,7 @@ struct ClockSession {
   std::vector<ClockExchange> exchanges{};
 };
 
-/// Stamps of a clock from the first to the last, ticks.
+/// Range of stamps of a clock, both ends included, ticks.
 struct StampRange {
   std::uint64_t first = 0, last = 0;
 };
@@ -63,7 +63,7 @@ struct Clocks {
   std::string name = "the edges";               ///< origin of the edges, named in errors
   std::uint64_t resolution_hz = 1'000'000'000;  ///< ticks per second of all clocks
   std::vector<Clock> clocks{};
-  /// True if the sessions are the correction of an archive, and no measurements.
+  /// True if the sessions hold an earlier correction of an archive instead of measurements.
   bool corrected = false;
 };
 
@@ -79,9 +79,9 @@ struct InstanceMember {
 /// begins first; those of a scan in order of rank.
 struct CollectiveInstance {
   EdgeKind kind = EdgeKind::n_to_n;
-  /// True if the ends are nearly simultaneous, as those of a barrier mostly are. If no clock has
-  /// sessions or shares its hardware, each has four such ends or more, and no violation is left,
-  /// straight lines through these ends align the clocks; else all edges do.
+  /// True if the ends are nearly simultaneous, as those of a barrier mostly are. Straight lines
+  /// through such ends align the clocks if no clock has sessions or shares its hardware, each has
+  /// four such ends or more, and the lines leave no violation. Else all edges align them.
   bool ends_coincide = false;
   std::uint64_t first = 0;   ///< position of its first member in Edges::members
   std::uint32_t begins = 0;  ///< number of begins
@@ -136,11 +136,11 @@ struct AlignFiles {
   /// Tables of clocks and sessions. Empty: FILE.clocks.csv beside FILE.csv if there is one.
   std::vector<std::filesystem::path> clocks{};
   std::uint64_t resolution_hz = 0;  ///< ticks per second; 0: as the clocks say, else 10^9
-  /// Unit of the numbers among the times: "ticks", "s", "ms", "us", "ns"; "": as the name of the
-  /// column ends (send_us), else whole ones are ticks, decimals seconds. Dates need none.
+  /// Unit of times that are numbers: "ticks", "s", "ms", "us", "ns". "": the suffix of the column's
+  /// name (send_us); without a suffix, whole numbers are ticks and decimals seconds.
   std::string unit{};
-  /// Names of the columns of `edges`, or their numbers from 1, times also with a unit, which goes
-  /// before `unit`: "cause_clock=src,cause_time=sent[us],effect_clock=3".
+  /// Columns of `edges`, by their names or their numbers from 1; a unit of times overrides `unit`:
+  /// "cause_clock=src,cause_time=sent[us],effect_clock=3".
   std::string columns{};
   std::filesystem::path output{};  ///< new folder for maps and reports; empty: nothing is written
   bool force = false;              ///< replace an unchanged earlier result

@@ -103,9 +103,9 @@ namespace detail {
 
 /// rint(value) as the bits of a 64-bit integer, for |value| < 2^51: -1.6 yields the bits of -2.
 ///
-/// Added to 1.5 * 2^52, where neighbouring doubles are neighbouring integers, the value is rounded
-/// as by rint() and stands in the lowest bits of the sum. rint() itself would be a call, in the
-/// loop over all stamps.
+/// Near 1.5 * 2^52 neighbouring doubles are neighbouring integers. So adding that number rounds the
+/// value as rint() does and leaves it in the lowest bits of the sum. rint() itself would be a call,
+/// in the loop over all stamps.
 inline std::uint64_t rounded_bits(double value) {
   constexpr double k_round = 6755399441055744.0;  // 1.5 * 2^52
   return std::bit_cast<std::uint64_t>(value + k_round) - std::bit_cast<std::uint64_t>(k_round);

@@ -22,7 +22,7 @@ const char* name_of(ClockState state);
 
 /// A clock, as a reader of the trace sees it, against the common time: the times as corrected.
 ///
-/// Offset and drift are what has to be added to the clock. So both are positive for a clock that is
+/// Offset and drift are added to the clock to correct it. So both are positive for a clock that is
 /// slow, as with chrony.
 struct ClockRow {
   std::string name;     ///< process or host, e.g. "MPI Rank 3"; its machine if many share the clock
@@ -39,11 +39,11 @@ struct ClockRow {
   std::optional<std::int64_t> bound_ticks, worst_bound_ticks;
   std::optional<std::int64_t> since_ticks;  ///< common time at which it was last set
   std::uint64_t edges = 0;                  ///< messages and calls of collectives that concern it
-  std::uint64_t violations = 0;             ///< those that its clock, or the other one, contradicts
+  std::uint64_t violations = 0;             ///< violated ones; either clock may be wrong
   std::optional<std::int64_t> worst_ticks;  ///< smallest margin of these, ticks; negative: violated
   std::string worst_with;                   ///< the other clock of the smallest margin
-  /// If a host and its devices share the clock, and it is wrong: those of them that may be wrong
-  /// alone, as no edge within the process decides. "": none of them, or not known.
+  /// Only for a wrong clock that a host and its devices share: those of them that may be wrong
+  /// alone, because no edge within the process decides. "": none, or not known.
   std::string maybe_only;
 };
 

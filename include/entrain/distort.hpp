@@ -29,7 +29,7 @@ struct DistortOptions {
   WanderKind wander_kind = WanderKind::cycle;
   /// Number of times that each clock is set forward, at random, 0 to k_most_distort_steps.
   std::uint32_t steps = 0;
-  double step_s = 1e-3;  ///< each of these is uniform between 0 and this, seconds
+  double step_s = 1e-3;  ///< sizes of these steps are uniform from 0 to this, seconds
   /// true: the clock of the first location, to which measurements are relative, has an offset and a
   /// drift but does not wander. A perfect correction then leaves an error of 0.
   bool steady_master = false;

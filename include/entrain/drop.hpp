@@ -31,23 +31,22 @@ inline constexpr std::size_t k_record_kinds = 12;
 /// Name of the OTF2 record, e.g. "MpiSend" for RecordKind::send. Never null.
 const char* name_of(RecordKind kind);
 
-/// A share of the time of some locations.
+/// A loss in a part of the time of some locations.
 struct DropStretch {
   double share = 0;            ///< share of the span of each chosen location, 0 to 1; 0: nothing
   double locations = 1.0 / 3;  ///< share of the locations that communicate, above 0 to 1
 };
 
-/// Options of drop(): the records that it loses. The ways can be combined; a record is lost that
-/// one of them loses.
+/// Options of drop(): ways to lose records. They can be combined: a record is lost if any of them
+/// loses it.
 struct DropOptions {
   std::uint64_t seed = 1;
   double random = 0;    ///< probability with which each record is lost by itself, 0 to 1
   DropStretch windows;  ///< all records of messages and collectives in one window per location
   bool mark_windows = false;  ///< write MeasurementOnOff at the ends of windows
   DropStretch tail;           ///< all records of any kind after a point
-  /// Kinds of call of which all records are lost: send, isend, recv, irecv, collective; a
-  /// collective operation, for example Allreduce; or the name of a region, of the records written
-  /// in it.
+  /// Calls of which all records are lost: send, isend, recv, irecv, collective; a collective
+  /// operation, for example Allreduce; or the name of a region: all records written in it.
   std::vector<std::string> calls;
   bool force = false;    ///< replace an unchanged earlier result
   unsigned threads = 0;  ///< worker threads; 0: all cores

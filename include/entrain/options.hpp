@@ -38,9 +38,9 @@ inline constexpr std::size_t k_presyncs = 6;
 /// Name used in options, e.g. "auto".
 const char* name_of(Presync presync);
 
-/// The rule that makes one offset of the exchanges of a clock session, if the trace still has them
-/// (the recorder's clock_samples.csv). Without them the ClockOffset records are the sessions. Use
-/// `mean` or `weighted` to compare with tools that average.
+/// The rule that condenses the exchanges of a clock session into one offset, if the trace still has
+/// them (the recorder's clock_samples.csv). Without them the ClockOffset records are the sessions.
+/// Use `mean` or `weighted` to compare with tools that average.
 enum class Condensing {
   shortest,  ///< middle of the intersection of the intervals of all exchanges
   mean,      ///< mean of the exchanges that were kept (the slowest tenth is not)
@@ -104,9 +104,9 @@ const char* name_of(ClockKind kind);
 struct ClockPriorOption {
   ClockKind kind = ClockKind::automatic;
   /// Largest difference of the mean rates of two clocks, parts per million, 0 to 100,000; empty:
-  /// 200 for timers and 500 for wall clocks. Where the trace contradicts the default, a larger one
-  /// is taken; a limit that is given is refused, but proofs of bounds take a larger one and say so.
-  /// Set it if you know the clocks.
+  /// 200 for timers and 500 for wall clocks. If the trace contradicts this default, a larger limit
+  /// is taken. If it contradicts a limit that is given, that is refused; but proofs of bounds take
+  /// a larger one and say so. Set it if you know the clocks.
   std::optional<double> max_mean_rate_ppm;
   bool any_mean_rate = false;  ///< no limit at all; `max_mean_rate_ppm` is ignored
 };
@@ -169,10 +169,10 @@ struct CheckOptions {
   BoundsOption bounds;
   unsigned threads = 0;  ///< worker threads; 0: all cores. The result does not depend on it.
   /// Largest anonymous memory of the large arrays of a run, bytes; the rest lies in mapped files
-  /// without a name under $TMPDIR (else /var/tmp), which is slower. 0: no limit. It holds for the
-  /// whole process: of runs at the same time, that of the last one to begin. About 140 bytes per
-  /// communication event are needed. Files other than OTF2 are refused if reading them takes more.
-  /// Use it for traces larger than the machine.
+  /// without a name under $TMPDIR (else /var/tmp), which is slower. 0: no limit. The limit is one
+  /// for the whole process: the run that begins last sets it. A run needs about 140 bytes per
+  /// communication event. Files other than OTF2 are refused if reading them takes more. Use it for
+  /// traces larger than the machine's memory.
   std::uint64_t memory_limit_bytes = 0;
   /// Largest unpacked size of a packed file (.gz, .zst), bytes. 0: 250 times its packed size, at
   /// least 256 MiB and at most 64 GiB.
@@ -181,8 +181,9 @@ struct CheckOptions {
   /// "send=NAME:FIELDS,receive=NAME:FIELDS" (docs/manual/ctf.md).
   std::vector<std::string> match{};
   /// Columns of tables of spans, by their names or their numbers from 1, times also with a unit:
-  /// "trace=TraceID,start=Begin[ms],host=7" (docs/manual/services.md). Others are found by usual
-  /// names. Refused for traces without such a table. Not of align(): see AlignFiles::columns.
+  /// "trace=TraceID,start=Begin[ms],host=7" (docs/manual/services.md). Columns not named here are
+  /// found by their usual names. Refused for traces without such a table. Not for align(): see
+  /// AlignFiles::columns.
   std::string columns{};
 };
 
@@ -254,8 +255,8 @@ struct CorrectOptions {
   LinkKind link = LinkKind::automatic;  ///< ignored with WriteMode::rewrite
   bool force = false;                   ///< replace an unchanged earlier result
   bool verify = true;                   ///< read the written archive back and check it
-  /// Gives each span of a service that moves an attribute entrain.offset_ns: the ns that were added
-  /// to its begin. ErrorKind::usage for other formats.
+  /// Adds an attribute entrain.offset_ns to each span of a service whose begin moves: the ns that
+  /// were added to it. ErrorKind::usage for other formats.
   bool mark_offsets = false;
 };
 

@@ -50,7 +50,7 @@ struct FitReport {
   std::string file;             ///< file of the clocks
   std::string table;            ///< table of the clocks, or ""
   std::uint64_t summaries = 0;  ///< summaries that were read
-  std::uint64_t files = 0;      ///< files that they are of
+  std::uint64_t files = 0;      ///< files that they summarise
 };
 
 /// Finds the clocks of a run from the summaries of all its parts, in any order, and writes them

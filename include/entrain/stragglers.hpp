@@ -66,14 +66,14 @@ struct WaitSum {
   std::int64_t worst_ticks = 0;  ///< waits that it caused
 };
 
-/// Who came late to collectives, and who waited for it.
+/// Result of find_stragglers(): who came late to collectives, and how long others waited.
 struct StragglerReport {
   std::string archive;                                     ///< path of the trace
   std::uint64_t resolution_hz = 0;                         ///< ticks per second
   std::vector<std::string> processes, operations, groups;  ///< names
   std::vector<CollectiveWait> collectives;                 ///< sorted by time
   std::vector<StragglerRow> rows;          ///< processes, those that caused most waits first
-  std::size_t outstanding = 0;             ///< so many of the first rows stand out; 0: none does
+  std::size_t outstanding = 0;             ///< number of first rows that stand out
   std::vector<WaitSum> by_group, by_step;  ///< the longest waits first; steps in their order
   std::uint64_t proven = 0, ties = 0, nobody = 0, unproven = 0, incomplete = 0;
   std::uint64_t contradicting = 0;  ///< unproven ones that a member left before the last one came

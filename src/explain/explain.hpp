@@ -20,36 +20,36 @@ struct Prices {
   /// So a step is preferred where it replaces three wrong pairs.
   static constexpr double step = 60;
   static constexpr double pair = 20;  ///< two records do not belong together: one pair in a million
-  /// Causes and effects of all edges are exchanged: one wrong pair does not reverse a table, but
-  /// two may, and so do clocks beyond the limit on rates. What is left then is explained for less
-  /// than eight steps, or nothing is exchanged.
+  /// Causes and effects of all edges are exchanged: costs more than one wrong pair, but less than
+  /// two, and less than rates beyond the limit. Tried only while the rest costs at most
+  /// `left_of_exchanged`, eight steps.
   static constexpr double exchanged = 30, left_of_exchanged = 480;
   /// Weak evidence is wrong, in one of 64 cases: ends that should coincide do not (an instance with
   /// a delay below 0), a link implies no order, or a pair was guessed where records are missing.
   static constexpr double weak = 6;
-  /// Rates of clocks exceed the limit, but two differ by no more than `fastest_ppb`; or that of one
-  /// does, by no more than that (Trust::are_apart): one clock that nothing disciplines.
+  /// Rates exceed the limit, but those of any two clocks differ by at most `fastest_ppb`. With
+  /// Trust::are_apart: the rate of one clock, which nothing disciplines, is at most `fastest_ppb`.
   static constexpr double rate = 40;
-  /// Two differ by more, but no rate exceeds `fastest_ppb`: more than one step, less than two.
+  /// Two rates differ by more, but none exceeds `fastest_ppb`: more than one step, less than two.
   static constexpr double rates_of_two = 100;
-  /// The same of all clocks where each may be told: more than three steps. And one clock, up to
-  /// `any_ppb`: else three steps would be the rate of a clock.
+  /// With Trust::are_apart: the rates of all clocks are at most `fastest_ppb`, or that of one clock
+  /// is at most `any_ppb`. More than three steps, so that three steps are not taken for a rate.
   static constexpr double rates_of_all = 200;
   /// Rates exceed `fastest_ppb`, but not `any_ppb`. That would explain almost anything, so it costs
   /// as much as ten steps; for timers (Trust::are_timers), as three.
   static constexpr double any_rate = 600, any_rate_of_timers = 200;
-  /// Clocks of any frequency, as an estimate without an explanation has them, meet all edges.
+  /// An estimate without an explanation meets all edges: its clocks may have any frequency.
   static constexpr double any_frequency = 1200;
   static constexpr std::int64_t fastest_ppb = 1'000'000;  ///< rates of undisciplined clocks
   static constexpr std::int64_t usual_ppb = 100'000;      ///< rates of wall clocks, as a rule
   static constexpr std::int64_t any_ppb = k_billion / 10;
 };
 
-/// A step: a clock was set between two neighbouring stamps, and its rate there is not limited, but
-/// events stay in the order of their stamps: a clock map is increasing.
+/// A step: a clock was set between two neighbouring stamps. Its rate there is not limited. Events
+/// stay in the order of their stamps, as a clock map is increasing.
 struct Step {
   std::uint32_t clock = 0;
-  std::int64_t before = 0, after = 0;  ///< the stamps
+  std::int64_t before = 0, after = 0;  ///< the stamps, ticks
   friend auto operator<=>(const Step&, const Step&) = default;
 };
 
@@ -81,33 +81,32 @@ struct Trust {
 
 /// Relaxations that make constraints feasible. All empty: the constraints are feasible.
 ///
-/// A further kind (a coarse clock, one name for several clocks, records that are no time of the
-/// run) needs the cycles that it breaks (Explainer::find_candidates), a price, and its change of
-/// the system (Explainer::relaxed).
+/// To add a kind of relaxation (a coarse clock, one name for several clocks, times that are none of
+/// the run), give the cycles that it breaks (Explainer::find_candidates), its price, and its change
+/// of the system (Explainer::relaxed).
 struct Explanation {
   std::vector<Step> steps;              ///< increasing
   std::vector<std::uint32_t> evidence;  ///< number of cycles that each step breaks
   /// Edges that are dropped, or could be instead of these at the same price; increasing.
   std::vector<std::uint32_t> edges;
   std::vector<std::uint32_t> instances;  ///< the same
-  std::vector<std::uint32_t> fast;       ///< clocks that exceed the limit, where others do not
+  std::vector<std::uint32_t> fast;       ///< clocks that exceed the limit; others do not
   std::optional<std::int64_t> rate_ppb;  ///< the limit on rates of these, or of all, raised to the
                                          ///< least feasible, or a little more
-  bool is_exchanged = false;             ///< each effect is a cause of its cause
+  bool is_exchanged = false;             ///< causes and effects of all edges are exchanged
   /// Edges, then instances, of a cycle that contradicts the limits as they are; increasing.
   std::vector<std::uint32_t> certificate;
   double bits = 0;  ///< sum of the prices of what has to be relaxed
 };
 
 /// Finds the cheapest relaxations that break all negative cycles: an implicit hitting set (R. Karp,
-/// 2010). Collects negative cycles without a common constraint, and finds the cheapest relaxations
-/// that break all of them: by branch and bound, exact if there are few. If the relaxed system is
-/// infeasible, adds its negative cycles and repeats. Where several gaps between stamps break the
-/// same cycles, the step is in the longest one.
+/// 2010). Collects disjoint negative cycles: no two have a constraint in common. Finds the cheapest
+/// relaxations that break all of them, by branch and bound, exact if there are few. If the relaxed
+/// system is infeasible, adds its negative cycles and repeats. Where steps in several gaps between
+/// stamps break the same cycles, the step is in the longest gap.
 ///
-/// With Trust::may_be_exchanged the edges with causes and effects exchanged are searched as well:
-/// of both searches the one goes on whose price so far is lower, which is a lower bound of its last
-/// one.
+/// With Trust::may_be_exchanged a second search exchanges causes and effects of the edges. The
+/// search with the lower price so far goes on: this price is a lower bound of its final one.
 ///
 /// Clocks must have limits on momentary rates only, the same for all; there must be no sessions.
 /// Deterministic. Empty if the search takes more than `effort` or 8,192 cycles, or if no relaxation
@@ -116,8 +115,8 @@ struct Explanation {
 /// Example: messages both ways tie clock 1 to clock 0 within 10 ticks. From stamp 1,000 on, all of
 /// them show clock 1 another 500 ticks ahead: the cheapest explanation is one step at 1,000.
 ///
-/// `estimate`: where searches begin; empty: unknown. `active`: size of the active set at first.
-/// They change the time that it takes, and which of several cheapest ones is found.
+/// `estimate`: where searches begin; empty: unknown. `active`: first size of the active set. Both
+/// change how long the search takes, and which of several cheapest explanations it finds.
 std::optional<Explanation> explain(const difference::Constraints& constraints, const Trust& trust,
                                    difference::Effort& effort, const Estimate& estimate = {},
                                    std::size_t active = ActiveSet::k_first);

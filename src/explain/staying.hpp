@@ -18,25 +18,26 @@ namespace entrain::explain {
 using AlignGroup =
     std::function<Result<std::vector<ClockMap>>(const Clocks& group, const Edges& edges)>;
 
-/// Clocks of which many stay as they are.
+/// Maps of clocks of which many keep their times.
 struct KeptClocks {
   std::vector<ClockMap> maps;  ///< one map for each of Clocks::clocks
   std::size_t kept = 0;        ///< clocks whose map moves nothing
-  /// False: of three or more clocks as many others could stay. Of two, either shows the time.
+  /// False: of three or more clocks, another set could stay whose votes are as many. Always true
+  /// of two clocks: either one may give the time.
   bool are_known = true;
 };
 
-/// Which clocks vote on the common time: each once, where some were set and their parts count as
-/// clocks, by its part with the most ends of edges and members of instances. That is 1, 0 are the
-/// other parts, and clocks that were not set are 2: they decide where votes are equal. `clock_of`:
-/// the clock that each one is a part of, increasing; empty: all are whole, and 1.
+/// Which clocks vote on the common time. A clock that was set counts as several clocks, its parts;
+/// only its part with the most ends of edges and members of instances votes. Returns 1 for that
+/// part, 0 for the others, and 2 for a clock that was not set: these decide where votes are equal.
+/// `clock_of`: the clock that each one is a part of, increasing; empty: no parts; all get 1.
 std::vector<char> voting_parts(std::size_t count, const Edges& edges,
                                std::span<const std::uint32_t> clock_of);
 
 /// Lets as many clocks stay as can be right together (difference::find_most_at_zero()) if no rate
 /// exceeds a limit, parts per billion; the others are aligned to these, which count as one clock.
-/// Clocks without violated edges are trusted most. `clock_of`: see voting_parts(); parts without a
-/// vote stay if that takes none.
+/// Clocks without violated edges are trusted most. `clock_of`: see voting_parts(); a part without a
+/// vote stays only if that keeps no voter from staying.
 ///
 /// Empty if fewer than half of the votes can stay, or if no clocks meet all edges. Edges must be
 /// single ones; their delays count. Errors: those of `align_group`.

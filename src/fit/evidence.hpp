@@ -22,15 +22,15 @@ struct TwoSidedOptions {
 /// Returns the two-sided constraints: those whose clocks bound each other in both directions,
 /// directly or around a cycle, within two neighbouring windows of `width` ticks, counted from
 /// `begin`. One-sided traffic limits the move of a clock on one side only. So does a way back whose
-/// slack, given the errors, exceeds the limit. In the order given; O(constraints).
+/// slack, given the errors, exceeds the limit. Keeps the order; O(constraints).
 [[nodiscard]] std::vector<ClockConstraint> two_sided_constraints(
     std::vector<ClockConstraint> constraints, std::size_t clocks, std::int64_t begin,
     std::int64_t width, const TwoSidedOptions& by = {});
 
-/// Subtracts the common mode: the mean error over each group of clocks that constraints connect; if
-/// some of a group have sessions, over these. No constraint determines it: with a large amplitude,
-/// a fit may place it anywhere between sessions. The presync, which goes through the sessions, is
-/// better there.
+/// Subtracts the common mode: the mean error of each group of clocks that constraints connect, or
+/// of those of the group with sessions, if it has some. No constraint determines this mean: with a
+/// large amplitude, a fit may place it anywhere between sessions. The presync, which goes through
+/// the sessions, is better there.
 [[nodiscard]] ClockErrors without_common_mode(
     const ClockErrors& errors, std::size_t clocks, std::span<const ClockConstraint> constraints,
     std::span<const constraints::SessionConstraint> sessions);

@@ -16,8 +16,8 @@ using constraints::ClockConstraint;
 using constraints::ClockErrors;
 using constraints::SessionConstraint;
 
-/// Input of a fit. All spans must outlive the call. Every clock takes part, however little is known
-/// of it.
+/// Input of a fit. All spans must outlive the call. Every clock takes part, even one that no
+/// constraint concerns.
 struct CausalProblem {
   std::size_t clocks = 0;
   std::int64_t begin = 0, end = 0;  ///< first and last presynchronised time, ticks; begin < end

@@ -235,25 +235,25 @@ class Source {
     static_cast<void>(clock), static_cast<void>(stamp);
     return "";
   }
-  /// Adds to a report what does not follow from edges: calls without edges, coverage.
+  /// Adds to a report the counts that do not follow from edges: calls without edges, coverage.
   virtual void complete(CheckReport& report) const { static_cast<void>(report); }
-  /// Per given clock: its stamps as given -> as stored, where it was set back and later stamps
-  /// count on. Empty: all are as stored.
+  /// Map of each given clock: given stamp -> stored stamp. They differ after a clock was set back:
+  /// given stamps go on increasing. Empty: all are as stored.
   [[nodiscard]] virtual std::vector<ClockMap> stored_times() const { return {}; }
   /// Summary of the contents, for people. Errors: those of load().
   [[nodiscard]] virtual Result<ArchiveInfo> describe(unsigned threads,
                                                      Progress* progress) const = 0;
 
-  /// The collectives of the trace, by the pairs of calls of which its edges are; `share`: of what
-  /// load() has read. Empty: the format has none. Collective: every process gets all of them.
-  /// Errors: those of pairing.
+  /// The collectives of the trace, from the same pairs of calls as its edges. `share`: share of the
+  /// loaded trace. Empty: the format has none. Collective: every process gets all of them. Errors:
+  /// those of pairing.
   [[nodiscard]] virtual Result<std::optional<trace::Collectives>> collectives(
       const trace::Share& share, const CheckOptions& options, Progress* progress) const {
     static_cast<void>(share), static_cast<void>(options), static_cast<void>(progress);
     return std::nullopt;
   }
 
-  /// Where pairs depend on clocks: this source, paired by the times of `maps`. Else null.
+  /// This source, paired anew by the times of `maps`. Null: its pairs do not depend on clocks.
   [[nodiscard]] virtual std::unique_ptr<Source> paired_after(std::span<const ClockMap> maps) const {
     static_cast<void>(maps);
     return nullptr;
@@ -264,11 +264,11 @@ class Source {
     static_cast<void>(mode);
     return false;
   }
-  /// Smallest new time that can be written, ticks. Below 0: the copy is later as a whole, so that
-  /// its first time is 0.
+  /// Smallest new time that can be written, ticks. For a first time below 0, the whole copy is
+  /// written later, so that it begins at 0.
   [[nodiscard]] virtual std::int64_t earliest_time() const { return 0; }
-  /// The maps nearest to `maps` that such a result can have: constants, unless a format stores
-  /// more.
+  /// The maps nearest to `maps` by which a result moves each clock as a whole: constants, unless a
+  /// format stores more.
   [[nodiscard]] virtual ConstantShifts whole_shifts(WriteMode mode, const trace::Trace& trace,
                                                     std::span<const ClockMap> maps) const {
     static_cast<void>(mode);

@@ -11,13 +11,13 @@ namespace entrain::match {
 /// Nothing if the numbers contradict each other or the delays, or the evidence is too weak, or a
 /// gap precedes the first end or follows the last one: equal totals then confirm nothing.
 ///
-/// A missing round that leaves no trace shifts all numbers after it, so that delays jump to another
-/// level, or totals differ. Then numbers from the begin count up to the first jump,
-/// and numbers from the end after the last one, if delays are alike on both sides.
+/// A missing round that leaves no trace shifts all numbers after it: delays jump to another level,
+/// or totals differ. Then ends before the first jump are numbered from the begin, and ends after
+/// the last one from the end, if delays are alike on both sides.
 ///
 /// Example: sends have the numbers 0, 1, 2, 4 and 5, and receives 0, 1, 3, 4 and 5; the totals are
-/// 6. Those of equal numbers are pairs: send 3 and receive 2 are missing. Counted one by one, the
-/// receive of number 3 would seem to belong to the send of number 2.
+/// 6. Ends of equal numbers are pairs: send 3 and receive 2 are missing. Without numbers, the
+/// third receive (number 3) would seem to belong to the third send (number 2).
 ///
 /// O(n + m) for n sends and m receives.
 std::optional<Alignment> pair_by_numbers(const Side& sends, const Side& receives);

@@ -45,7 +45,7 @@ struct Records {
   bool by_clock_records = false;     ///< see ChannelFacts
   std::vector<bool> with_gaps = {};  ///< one per process, see processes_with_gaps()
 
-  /// Number of those claims that this member verifies, or that are about no process.
+  /// Number of the claims that this member verifies, and of those about no process.
   template <class Claim>
   [[nodiscard]] std::size_t about(const std::vector<Claim>& claims) const {
     return static_cast<std::size_t>(std::ranges::count_if(claims, [&](const Claim& claim) {
@@ -70,8 +70,8 @@ struct ChannelFacts {
 };
 
 /// Returns why a claim contradicts the records; null: it holds. It holds if all records exist, each
-/// is used once, no send is received before an earlier one, lengths are equal, clock
-/// records allow the pairs, and gaps are claimed only where a process has some. O(n).
+/// is used once, no send is received before an earlier one, lengths are equal, clock records allow
+/// the pairs, and gaps are claimed only where a process has some. O(n).
 const char* refute(const trace::ClaimedChannel& claim, const ChannelFacts& facts);
 
 /// The same for the calls of a process. `calls`: their number; `instances`: that of the process

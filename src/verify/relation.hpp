@@ -43,8 +43,8 @@ namespace entrain::verify {
 ///
 /// Deliberately shares no code with match/, which the corrector uses: it pairs complete records
 /// itself. Operations that cannot be paired are counted, never an error; a claim that does not hold
-/// is one. The relation depends neither on the partition nor on the times; which member holds which
-/// part of it does on the former.
+/// is one. The relation depends neither on the partition nor on the times; only the distribution of
+/// its parts over the members depends on the partition.
 class Relation {
  public:
   /// Collective. The trace and `maps` (per location: stored stamp -> time) must outlive it; so must

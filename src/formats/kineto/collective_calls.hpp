@@ -54,7 +54,7 @@ struct Call {
   bool zero_splits = false;      ///< an all-to-all in which some ranks exchange nothing
   std::string group;             ///< calls of one collective have equal groups
   std::uint64_t number = 0;      ///< hash of "Comms Id" and "Seq"; 0: none
-  /// label_of() its kernel, which equal ones of a file share; null: not known.
+  /// label_of() its kernel; calls with equal labels in a file share it. Null: not known.
   std::shared_ptr<const std::string> label{};
 };
 
@@ -73,17 +73,17 @@ struct IsRowBefore {
   }
 };
 
-/// The order of the events of a row tells where its clock was set back, and shows times twice.
+/// Finds, by the order of the events of a row, where its clock was set back and repeats times.
 class RowOrder {
  public:
-  /// The begins of two events, one after the other, and the end of the first one, ns without the
-  /// base.
+  /// A step back between two events: from the begin of the first to that of the second; `until`:
+  /// the end of the first. All in ns without the base.
   struct Fall {
     std::int64_t from = 0, to = 0, until = 0;
-    std::int64_t ahead = 0;  ///< what later times count on by, once it is known
+    std::int64_t ahead = 0;  ///< added to all later times, once it is known
   };
-  /// Takes an event; returns the number of falls up to it. Parents that follow their children fall
-  /// back as well, but by less, or often.
+  /// Takes an event; returns the number of falls up to it. Parents that follow their children also
+  /// begin earlier: by less than 0.1 ms, or more than k_most_falls times.
   std::uint32_t see(std::int64_t begin, std::int64_t end) {
     constexpr std::int64_t k_least = 100'000;  // ns
     if (begin == 0 || is_beyond(begin) || is_beyond(end) || part() > k_most_falls) return part();
@@ -92,7 +92,7 @@ class RowOrder {
     if (falls || begin >= latest_) latest_ = begin, until_ = end;
     return part();
   }
-  /// More falls say nothing of the clock.
+  /// With more falls, the order of the row says nothing about its clock.
   static constexpr std::uint32_t k_most_falls = 16;
   [[nodiscard]] const std::vector<Fall>& falls() const { return falls_; }
 
@@ -103,7 +103,7 @@ class RowOrder {
   std::int64_t latest_ = std::numeric_limits<std::int64_t>::min() / 2, until_ = 0;
 };
 
-/// Falls of a clock, in order. Later times count on from behind what was before.
+/// Falls of a clock, in order. Times after a fall are moved behind those before it.
 struct Falls {
   std::vector<RowOrder::Fall> all{};
 
@@ -123,8 +123,8 @@ struct Falls {
   }
 };
 
-/// A launch precedes the begin of its kernel, and a kernel's end that of the call that waits for
-/// it.
+/// An edge between a host and its device: a launch precedes the begin of its kernel; the end of a
+/// kernel precedes the end of a call that waits for it.
 struct InnerEdge {
   std::uint64_t host = 0, device = 0;  ///< times by these two clocks, ns
   bool from_host = true;               ///< the host's time precedes the device's
@@ -139,8 +139,8 @@ struct Arrow {
   Part part = Part::start;
 };
 
-/// Times that are none of this run: 0 in place of one, a day or more from all others, or beyond all
-/// times. Events keep them.
+/// A range of numbers that are no times of this run: 0 in place of a time, a day or more from all
+/// others, or beyond all times. Events keep them.
 struct NoTimes {
   std::int64_t first = 0, last = 0;  ///< ns without the base
   std::uint64_t count = 0;           ///< begins and ends
@@ -151,7 +151,7 @@ inline bool is_in(const std::vector<NoTimes>& ranges, std::int64_t time) {
   return next != ranges.begin() && time <= (next - 1)->last;
 }
 
-/// A clock of a file: the host's, or that of a device that calls of the host are related to.
+/// A clock of a file: the host's, or that of a device to which calls of the host are related.
 struct FileClock {
   std::string process{};  ///< "pid" of a device's events as written
   std::uint64_t events = 0;
@@ -181,8 +181,8 @@ struct RankFile {
   std::uint64_t events = 0;          ///< number of events with a time
   std::vector<FileClock> clocks{1};  ///< clocks of hosts, then of devices
   std::uint32_t parts = 1;           ///< ranks in this file; part k has clock k as its host's
-  /// Clocks of the rows that are not those of the first clock; 0: a device on it that nothing ties
-  /// to its host, so that falls of the host are none of the device.
+  /// Clock of each row that does not follow the first clock. 0: a row of a device without a tie to
+  /// its host: it has the first clock, but falls of the host are none of the device.
   std::map<RowOf<std::string>, std::uint32_t, IsRowBefore> rows;
   std::map<std::uint32_t, std::uint32_t> machines;  ///< clock of each machine's host
   std::vector<std::uint32_t> numbers;               ///< positions of its clocks in the run
@@ -206,11 +206,11 @@ bool has_no_time(const FileClock& clock, const EventText& event);
 std::uint64_t correlation_of(const EventText& event);
 /// Numbers the clocks of a run: all hosts, then all devices.
 void number_clocks(std::vector<RankFile>& ranks);
-/// The maps of a file's clocks, of those of the run.
+/// The maps of a file's clocks, chosen from the maps of the run.
 std::vector<ClockMap> maps_of(const RankFile& file, std::span<const ClockMap> maps);
 
-/// Gives all that was read of a file, or of a rank, the times of the maps of its clocks, as a file
-/// stores them. They count on where they were set back.
+/// Moves all times that were read of a file, or of a rank, by the maps of its clocks, and rounds
+/// them to the unit in which the file stores times. Removes the falls of its clocks.
 void move_times(RankFile& file, std::span<const ClockMap> maps);
 
 /// Name in words of MPI, e.g. "all_reduce".
@@ -225,12 +225,12 @@ bool goes_to_root(Operation operation);
 /// The operation that the name of a kernel, a range or a collective stands for.
 Operation operation_of(std::string_view name);
 
-/// Sets the members of a call that its arguments give, once its operation is known. `stream`: the
-/// kernel's own.
+/// Sets the members of a call that follow from its arguments. Its operation must be set. `stream`:
+/// that of the kernel.
 void describe(Call& call, Members& argument, std::string_view stream);
 
-/// A kernel as a viewer shows it, "ncclDevKernel_AllReduce on stream 24", of its name and stream
-/// as written; a stream of "" is not known.
+/// Label of a kernel in viewers, "ncclDevKernel_AllReduce on stream 24". `name`, `stream`: as
+/// written; "": the stream is not known.
 std::string label_of(std::string_view name, std::string_view stream);
 
 /// True if a call names no process group: its stream replaces the group.
@@ -276,16 +276,16 @@ struct Instance {
   }
 };
 
-/// A file whose calls could not be paired with those of another one, although they have a group in
-/// common, and that nothing else ties to it; or whose first or last calls could not.
+/// A file without a tie to another one: they have a group in common, but no calls could be paired.
+/// Or a file whose first or last calls could not be paired.
 struct ApartFile {
   std::uint32_t file = 0, other = 0;
-  /// Offsets of the two clocks at which calls fit, ns: one, which is not good enough, or several.
+  /// Offsets of the two clocks at which calls fit, ns: one that is not good enough, or several.
   std::vector<std::int64_t> offsets;
-  /// Calls at one end of the file that fit none of the other one, which goes on, too, where the
-  /// others are paired; 0: all are without a partner.
+  /// Number of calls at one end of the file without a partner, though the other file goes on there,
+  /// too. 0: no call has a partner.
   std::size_t calls = 0;
-  bool is_head = false;  ///< these are the first ones
+  bool is_head = false;  ///< true: the first calls; false: the last ones
 };
 
 struct Matches {
