@@ -49,15 +49,17 @@ void add_part(const ClockMap& map, std::uint64_t first, std::uint64_t last,
   if (last > first) add(last);
 }
 
-}  // namespace
+/// An explanation of constraints, and the stamp that it counts from.
+struct Found {
+  std::optional<Explanation> explanation;
+  std::uint64_t base = 0;
+};
 
-std::optional<Explained> Explained::find(const Clocks& run, const Edges& edges,
-                                         const Knowledge& known) {
-  const std::size_t size = edges.cause_clock.size() + edges.members.size();
-  if (size == 0 || size > k_most_constraints) return std::nullopt;
-  const GivenConstraints constraints(run.clocks.size(), edges, known.rate_ppb, known.offsets);
-  if (!constraints.fit()) return std::nullopt;
-  difference::Effort effort{.most = k_most_steps + k_sweeps * size};
+Found explain_edges(std::size_t clocks, const Edges& edges, const Knowledge& known) {
+  const GivenConstraints constraints(clocks, edges, known.rate_ppb, known.offsets);
+  if (!constraints.fit()) return {};
+  difference::Effort effort{.most = k_most_steps +
+                                    k_sweeps * (edges.cause_clock.size() + edges.members.size())};
   Estimate estimate;
   if (!known.estimate.empty()) {
     estimate = [&](difference::Event event) {
@@ -65,7 +67,58 @@ std::optional<Explained> Explained::find(const Clocks& run, const Edges& edges,
       return known.estimate[event.clock](stamp) - static_cast<std::int64_t>(stamp);
     };
   }
-  auto explanation = explain(constraints.view(), known.trust, effort, estimate);
+  return {explain(constraints.view(), known.trust, effort, estimate), constraints.base()};
+}
+
+/// The same without the edges at times that clocks show twice, which it adds to those dropped.
+Found explain_rest(std::size_t clocks, const Edges& edges, const Folds& folds, Knowledge known) {
+  std::vector<std::uint32_t> left;
+  std::vector<Evidence> trusts;
+  for (std::uint32_t e = 0; e < edges.cause_clock.size(); ++e) {
+    if (edges.cause_clock[e] == edges.effect_clock[e]) continue;
+    if (std::ranges::binary_search(folds.edges, e)) continue;
+    left.push_back(e);
+    if (!known.trust.edges.empty()) trusts.push_back(known.trust.edges[e]);
+  }
+  const auto same = [](std::uint32_t clock, std::uint64_t time) {
+    return EdgeList::End{clock, time};
+  };
+  const EdgeList rest = regroup(edges, {.end_of = same, .no_edges = folds.edges});
+  known.trust.edges = trusts;
+  known.estimate = {};  // that of other edges
+  Found found = explain_edges(clocks, rest.view(), known);
+  if (!found.explanation) return found;
+  Explanation& explanation = *found.explanation;
+  for (std::vector<std::uint32_t>* edges_of : {&explanation.edges, &explanation.certificate}) {
+    for (std::uint32_t& e : *edges_of) e = left[e];
+  }
+  explanation.edges.insert(explanation.edges.end(), folds.edges.begin(), folds.edges.end());
+  std::ranges::sort(explanation.edges);
+  explanation.bits += Prices::step * static_cast<double>(folds.clocks.size());
+  return found;
+}
+
+}  // namespace
+
+std::optional<Explained> Explained::find(const Clocks& run, const Edges& edges,
+                                         const Knowledge& known) {
+  const std::size_t size = edges.cause_clock.size() + edges.members.size();
+  if (size == 0 || size > k_most_constraints) return std::nullopt;
+  auto [explanation, base] = explain_edges(run.clocks.size(), edges, known);
+  Folds folds;
+  constexpr double k_dear = Prices::rates_of_all;  // more than three steps
+  const bool is_dear = !explanation || explanation->bits > k_dear;
+  if (is_dear && edges.instances.empty()) folds = find_folds(run.clocks.size(), edges);
+  if (!folds.clocks.empty()) {
+    Found rest = explain_rest(run.clocks.size(), edges, folds, known);
+    const bool is_better = rest.explanation && !rest.explanation->is_exchanged &&
+                           (!explanation || rest.explanation->bits < explanation->bits);
+    if (is_better) {
+      explanation = std::move(rest.explanation), base = rest.base;
+    } else {
+      folds = {};
+    }
+  }
   if (!explanation) return std::nullopt;
   // Ends that do not coincide are no fault of a record.
   std::erase_if(explanation->instances,
@@ -78,18 +131,19 @@ std::optional<Explained> Explained::find(const Clocks& run, const Edges& edges,
     explanation->edges.resize(edges.cause_clock.size());
     std::iota(explanation->edges.begin(), explanation->edges.end(), 0U);
   }
-  return Explained(run, edges, constraints.base(), known, *std::move(explanation));
+  return Explained(run, edges, base, known, *std::move(explanation), std::move(folds));
 }
 
 Explained::Explained(const Clocks& run, const Edges& edges, std::uint64_t base,
-                     const Knowledge& known, Explanation explanation)
+                     const Knowledge& known, Explanation explanation, Folds folds)
     : run_(&run),
       names_(known.names.begin(), known.names.end()),
       run_edges_(edges),
       base_(base),
       evidence_(edges.cause_clock.size() + edges.instances.size(), Evidence::usual),
       assumed_ppb_(known.assumed_ppb),
-      explanation_(std::move(explanation)) {
+      explanation_(std::move(explanation)),
+      folds_(std::move(folds)) {
   if (!is_fast(explanation_, known)) explanation_.rate_ppb.reset();
   std::ranges::copy(known.trust.edges, evidence_.begin());
   std::ranges::copy(known.trust.instances,
@@ -275,6 +329,7 @@ void Explained::tell_pairs(Told& told) const {
     return Key(is_weak, low, high);
   };
   for (const std::uint32_t e : explanation_.edges) {
+    if (std::ranges::binary_search(folds_.edges, e)) continue;
     const bool is_weak = evidence_[e] == Evidence::weak;
     OfPair& own = pairs[key(e, is_weak)];
     if (own.dropped++ == 0) own.first = e;
@@ -349,6 +404,25 @@ void Explained::tell_rates(Told& told) const {
                            ppm(assumed_ppb_))});
 }
 
+void Explained::tell_folds(Told& told) const {
+  for (const Fold& fold : folds_.clocks) {
+    const std::string times =
+        fold.times == 1 ? "" : fmt::format(", the first of {} times", fold.times);
+    told.is_much = told.is_much || is_much(fold.dropped, fold.all);
+    told.all.push_back(
+        {.kind = ExplanationKind::weak,
+         .clocks = {names_[fold.clock]},
+         .time_ticks = fold.from,
+         .evidence = fold.dropped,
+         .bits = Prices::step,
+         .text = fmt::format("the clock of {0} was set back from {1} to {2}{3}; {4} of its {5} "
+                             "edges, at times that it shows twice, move no clock",
+                             names_[fold.clock], words_for(fold.from), words_for(fold.to), times,
+                             fold.dropped, fold.all)});
+  }
+  told.weak += folds_.edges.size();
+}
+
 Told Explained::told(std::span<const ClockMap> maps) const {
   Told told;
   if (explanation_.is_exchanged) {
@@ -359,6 +433,7 @@ Told Explained::told(std::span<const ClockMap> maps) const {
     told.all.push_back(words_for_step(explanation_.steps[s], explanation_.evidence[s], maps));
   }
   tell_rates(told);
+  tell_folds(told);
   // So many steps of a clock stand for a rate that is beyond all prices.
   std::map<std::uint32_t, std::uint64_t> steps;
   for (const Step& step : explanation_.steps) ++steps[step.clock];

@@ -13,6 +13,7 @@
 
 #include "base/edge_list.hpp"
 #include "explain/explain.hpp"
+#include "explain/folds.hpp"
 
 namespace entrain::explain {
 
@@ -81,7 +82,7 @@ class Explained {
 
  private:
   Explained(const Clocks& run, const Edges& edges, std::uint64_t base, const Knowledge& known,
-            Explanation explanation);
+            Explanation explanation, Folds folds);
 
   void divide_clocks();
   [[nodiscard]] std::uint32_t part_of(std::uint32_t clock, std::uint64_t time) const;
@@ -95,6 +96,7 @@ class Explained {
   [[nodiscard]] ClockExplanation words_for_step(const Step& step, std::uint32_t evidence,
                                                 std::span<const ClockMap> maps) const;
   void tell_rates(Told& told) const;
+  void tell_folds(Told& told) const;
   void tell_pairs(Told& told) const;
   void tell_exchange(Told& told) const;
 
@@ -104,7 +106,8 @@ class Explained {
   std::uint64_t base_;              ///< stamp that those of the explanation count from
   std::vector<Evidence> evidence_;  ///< evidence of edges, then of instances
   std::int64_t assumed_ppb_;        ///< limit on rates, for reports
-  Explanation explanation_;
+  Explanation explanation_;  ///< `edges`: also those of folds_
+  Folds folds_;
   std::vector<std::uint32_t> first_;     ///< first part of every clock
   std::vector<std::uint32_t> clock_of_;  ///< clock of every part
   Clocks clocks_;
