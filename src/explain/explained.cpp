@@ -416,7 +416,7 @@ void Explained::tell_folds(Told& told) const {
          .evidence = fold.dropped,
          .bits = Prices::step,
          .text = fmt::format("the clock of {0} was set back from {1} to {2}{3}; {4} of its {5} "
-                             "edges, at times that it shows twice, move no clock",
+                             "edges, which are out of order by its times, move no clock",
                              names_[fold.clock], words_for(fold.from), words_for(fold.to), times,
                              fold.dropped, fold.all)});
   }

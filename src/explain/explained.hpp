@@ -106,7 +106,7 @@ class Explained {
   std::uint64_t base_;              ///< stamp that those of the explanation count from
   std::vector<Evidence> evidence_;  ///< evidence of edges, then of instances
   std::int64_t assumed_ppb_;        ///< limit on rates, for reports
-  Explanation explanation_;  ///< `edges`: also those of folds_
+  Explanation explanation_;         ///< `edges`: also those of folds_
   Folds folds_;
   std::vector<std::uint32_t> first_;     ///< first part of every clock
   std::vector<std::uint32_t> clock_of_;  ///< clock of every part

@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t k_most_times = 4;    ///< that a clock is set back
 constexpr std::size_t k_least_run = 4;     ///< stamps shown twice before, and as many after, a fall
 constexpr std::int64_t k_level_share = 8;  ///< levels are apart by this share of the largest gap
+constexpr std::size_t k_most_folds = 64;   ///< clocks that were set back: a table has few
 constexpr std::size_t k_most_levels = 12;  ///< beyond, differences are noise
 
 /// Number of epochs of which the kept stamps of a clock are: one more than it has falls.
@@ -31,8 +32,8 @@ struct Ends {
   }
 };
 
-/// Ends of a clock, all causes or all effects, whose other ends are at one other clock, in the order
-/// of that one.
+/// Ends of a clock, all causes or all effects, whose other ends are at one other clock, in the
+/// order of that one.
 using Partner = std::span<const std::uint32_t>;
 
 /// The epoch of each end of a partner, or k_unknown, and the number of falls.
@@ -143,19 +144,24 @@ std::vector<bool> longest_in_order(std::span<const std::uint8_t> epochs) {
 class Finder {
  public:
   Finder(std::size_t clocks, const Edges& edges)
-      : ends_{edges}, is_dropped_(edges.cause_clock.size(), false), order_(2 * is_dropped_.size()) {
-    std::iota(order_.begin(), order_.end(), 0U);
-    std::ranges::sort(order_, {}, [&](std::uint32_t end) {
-      return std::tuple(key(end), ends_.stamp(end ^ 1U), end);
-    });
-    first_.resize(clocks + 1, 0);
-    for (const std::uint32_t end : order_) ++first_[ends_.clock(end) + 1];
-    std::partial_sum(first_.begin(), first_.end(), first_.begin());
-  }
+      : ends_{edges}, is_dropped_(edges.cause_clock.size(), false), first_(clocks + 1, 0) {}
 
+  /// One by one, from the largest fall: in the order of a clock that was set back, others fall.
   Folds run() {
     Folds folds;
-    for (std::uint32_t c = 0; c + 1 < first_.size(); ++c) take(c, folds);
+    while (folds.clocks.size() < k_most_folds) {
+      sort_ends();
+      Found largest;
+      for (std::uint32_t c = 0; c + 1 < first_.size(); ++c) {
+        Found found = find(c);
+        if (found.fold.from - found.fold.to > largest.fold.from - largest.fold.to) {
+          largest = std::move(found);
+        }
+      }
+      if (largest.fold.times == 0) break;
+      for (const std::uint32_t end : largest.ends) is_dropped_[end / 2] = true;
+      folds.clocks.push_back(largest.fold);
+    }
     for (std::uint32_t e = 0; e < is_dropped_.size(); ++e) {
       if (is_dropped_[e]) folds.edges.push_back(e);
     }
@@ -163,6 +169,11 @@ class Finder {
   }
 
  private:
+  /// A fold and the ends that are dropped; Fold::times 0: none.
+  struct Found {
+    Fold fold{};
+    std::vector<std::uint32_t> ends{};
+  };
   struct Stamp {
     std::uint64_t stamp = 0;
     std::uint32_t end = 0;
@@ -175,7 +186,24 @@ class Finder {
     return {ends_.clock(end), ends_.clock(end ^ 1U), end % 2};
   }
 
-  void take(std::uint32_t clock, Folds& folds) {
+  /// Sorts the ends of all edges that are not dropped.
+  void sort_ends() {
+    order_.clear();
+    for (std::uint32_t end = 0; end < 2 * is_dropped_.size(); ++end) {
+      if (!is_dropped_[end / 2]) order_.push_back(end);
+    }
+    std::ranges::sort(order_, {}, [&](std::uint32_t end) {
+      return std::tuple(key(end), ends_.stamp(end ^ 1U), end);
+    });
+    for (std::uint32_t c = 0; c < first_.size(); ++c) {
+      first_[c] = static_cast<std::size_t>(
+          std::ranges::lower_bound(order_, c, {},
+                                   [&](std::uint32_t end) { return ends_.clock(end); }) -
+          order_.begin());
+    }
+  }
+
+  [[nodiscard]] Found find(std::uint32_t clock) const {
     const auto own = std::span(order_).subspan(first_[clock], first_[clock + 1] - first_[clock]);
     std::vector<Partner> partners;
     for (std::size_t i = 0, end = 0; i < own.size(); i = end) {
@@ -191,7 +219,7 @@ class Finder {
     }
     const auto times = static_cast<std::size_t>(std::ranges::max_element(votes) - votes.begin());
     const std::size_t all = std::accumulate(votes.begin(), votes.end(), std::size_t{0});
-    if (times == 0 || 2 * votes[times] <= all) return;
+    if (times == 0 || 2 * votes[times] <= all) return {};
     std::vector<Stamp> known, unknown;
     for (std::size_t p = 0; p < partners.size(); ++p) {
       for (std::size_t i = 0; i < partners[p].size(); ++i) {
@@ -200,12 +228,12 @@ class Finder {
         (epoch == k_unknown ? unknown : known).push_back({ends_.stamp(end), end, epoch});
       }
     }
-    drop(clock, times, known, unknown, folds);
+    return drop(clock, times, known, unknown);
   }
 
   /// Drops stamps of a clock that was set back several times.
-  void drop(std::uint32_t clock, std::size_t times, std::vector<Stamp>& known,
-            std::span<const Stamp> unknown, Folds& folds) {
+  static Found drop(std::uint32_t clock, std::size_t times, std::vector<Stamp>& known,
+                    std::span<const Stamp> unknown) {
     // A stamp that two epochs show is of one of them.
     std::ranges::sort(known, [](const Stamp& a, const Stamp& b) {
       return std::tuple(a.stamp, b.epoch) < std::tuple(b.stamp, a.epoch);
@@ -224,18 +252,14 @@ class Finder {
       }
       return false;
     };
-    Fold fold{.clock = clock,
-              .from = ranges[0].last,
-              .to = ranges[1].first,
-              .times = static_cast<std::uint32_t>(times),
-              .all = known.size() + unknown.size()};
-    const auto drop_end = [&](std::uint32_t end) {
-      is_dropped_[end / 2] = true;
-      ++fold.dropped;
-    };
+    Found found{.fold = {.clock = clock,
+                         .from = ranges[0].last,
+                         .to = ranges[1].first,
+                         .times = static_cast<std::uint32_t>(times),
+                         .all = known.size() + unknown.size()}};
     const std::vector<bool> kept = longest_in_order(epochs);
     for (std::size_t i = 0; i < known.size(); ++i) {
-      if (!kept[i]) drop_end(known[i].end);
+      if (!kept[i]) found.ends.push_back(known[i].end);
     }
     for (const Stamp& one : unknown) {
       const auto next = static_cast<std::size_t>(
@@ -245,16 +269,17 @@ class Finder {
                known[neighbour].epoch == known[next == 0 ? 0 : next - 1].epoch;
       };
       if ((next > 0 && !is_sure(next - 1)) || (next < known.size() && !is_sure(next))) {
-        drop_end(one.end);
+        found.ends.push_back(one.end);
       }
     }
-    folds.clocks.push_back(fold);
+    found.fold.dropped = found.ends.size();
+    return found;
   }
 
   Ends ends_;
   std::vector<bool> is_dropped_;      ///< index: edge
   std::vector<std::uint32_t> order_;  ///< ends by partner and its stamp
-  std::vector<std::size_t> first_;    ///< first end of each clock in order_
+  std::vector<std::size_t> first_;    ///< first end of each clock in order_, and its end
 };
 
 }  // namespace

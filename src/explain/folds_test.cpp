@@ -30,12 +30,14 @@ struct RunOfClocks {
       const std::uint32_t cause = draw() % k_clocks;
       const std::uint32_t effect = (cause + 1 + draw() % (k_clocks - 1)) % k_clocks;
       const std::uint64_t later = now + 1 + draw() % 5000;
-      list.add({cause, cause == 0 ? shown(now) : now}, {effect, effect == 0 ? shown(later) : later});
+      list.add({cause, cause == 0 ? shown(now) : now},
+               {effect, effect == 0 ? shown(later) : later});
       sent.push_back(now), received.push_back(later);
     }
   }
   /// Stamp and true time of the ends of clock 0 at edges that are not dropped.
-  [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>> kept(const Folds& folds) const {
+  [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>> kept(
+      const Folds& folds) const {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> all;
     for (std::uint32_t e = 0; e < sent.size(); ++e) {
       if (std::ranges::binary_search(folds.edges, e)) continue;

@@ -42,6 +42,9 @@ std::string verdict_of(const CheckReport& counts, bool still) {
                          "pair of records contradicts", "pairs of records contradict"),
         by, edges);
   }
+  if (counts.checked_edges > 0) {
+    return "Unproven: " + unproven_text(counts, counts.judgement.doubt, 0) + ".";
+  }
   return "Unproven: there is no edge from one clock to another, so nothing could be checked.";
 }
 

@@ -205,7 +205,8 @@ std::string clean_text(const CheckReport& report) {
   return none_violated(report) + close_text(report) + share_clause(report);
 }
 
-/// `dropped`: edges that contradict each other.
+}  // namespace
+
 std::string unproven_text(const CheckReport& report, Doubt doubt, std::uint64_t dropped) {
   const std::optional<double> share = report.coverage.share();
   switch (doubt) {
@@ -241,11 +242,11 @@ std::string unproven_text(const CheckReport& report, Doubt doubt, std::uint64_t 
              none_violated(report) + close_text(report) + share_clause(report);
     case Doubt::set_aside: {
       const std::string why = set_aside_text(report);
-      return (why.empty() ? "of the pairs of records of two clocks, more than one in twenty "
-                            "contradict the others and were set aside"
-                          : why) +
-             "; " + none_violated(report, "other edge", "other edges") + close_text(report) +
-             share_clause(report);
+      const std::string rest = none_violated(report, "other edge", "other edges");
+      if (!why.empty()) return why + "; " + rest + close_text(report) + share_clause(report);
+      return "of the edges of two clocks, or of one that was set back, more than one in twenty "
+             "contradict the others and were set aside; " +
+             rest + close_text(report);
     }
     default:
       break;
@@ -257,6 +258,8 @@ std::string unproven_text(const CheckReport& report, Doubt doubt, std::uint64_t 
           ? fmt::format("recorded {} or collective call yields", report.words.receive)
           : operations_text(report) + " yield");
 }
+
+namespace {
 
 Tone tone_of(Verdict verdict) { return verdict == Verdict::clean ? Tone::good : Tone::bad; }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include <entrain/report.hpp>
@@ -36,6 +37,9 @@ Json set_aside_json(const CheckReport& report);
 /// "violations", "clean" or "unproven", and the doubt, null if there is none: the members
 /// "verdict" and "verdict_reason" of a report. Both null for a report without a judgement.
 void add_verdict(Json& json, const std::optional<Judgement>& judgement);
+
+/// Why a verdict is unproven, without a full stop. `dropped`: edges that contradict each other.
+std::string unproven_text(const CheckReport& report, Doubt doubt, std::uint64_t dropped);
 
 /// The sentence with which `check` begins, in lines of at most Style::columns, each with its end.
 std::string verdict_text(const CheckReport& report, const Style& style);
