@@ -83,22 +83,23 @@ class TeamBroken : public std::exception {
   [[nodiscard]] const char* what() const noexcept override { return "another worker has stopped"; }
 };
 
-/// Team::exchange for values of one trivially copyable type.
-template <class T>
-std::vector<std::vector<T>> exchange(Team& team, std::vector<std::vector<T>> outgoing) {
+/// Team::exchange for vectors of trivially copyable values.
+template <class Vector>
+std::vector<Vector> exchange(Team& team, std::vector<Vector> outgoing) {
+  using T = typename Vector::value_type;
   static_assert(std::is_trivially_copyable_v<T>);
   if (team.size() == 1) return outgoing;
   const unsigned self = team.rank();
-  std::vector<T> own = std::move(outgoing[self]);
+  Vector own = std::move(outgoing[self]);
   std::vector<Team::Bytes> parcels(outgoing.size());
   for (std::size_t r = 0; r < outgoing.size(); ++r) {
     if (r == self || outgoing[r].empty()) continue;
-    const auto bytes = std::as_bytes(std::span(outgoing[r]));
+    const auto bytes = std::as_bytes(std::span<const T>(outgoing[r].data(), outgoing[r].size()));
     parcels[r].assign(bytes.begin(), bytes.end());
     free_memory(outgoing[r]);
   }
   std::vector<Team::Bytes> received = team.exchange(std::move(parcels));
-  std::vector<std::vector<T>> result(received.size());
+  std::vector<Vector> result(received.size());
   for (std::size_t r = 0; r < received.size(); ++r) {
     result[r].resize(received[r].size() / sizeof(T));
     if (!result[r].empty()) {
@@ -109,6 +110,16 @@ std::vector<std::vector<T>> exchange(Team& team, std::vector<std::vector<T>> out
   }
   result[self] = std::move(own);
   return result;
+}
+
+/// Exchanges one vector of structs that hold several, one struct per member: before the call
+/// parcels[r].*part is for member r, afterwards it is from member r. Collective.
+template <class Parcel, class Vector>
+void exchange_part(Team& team, std::vector<Parcel>& parcels, Vector Parcel::*part) {
+  std::vector<Vector> vectors;
+  for (Parcel& parcel : parcels) vectors.push_back(std::move(parcel.*part));
+  vectors = exchange(team, std::move(vectors));
+  for (std::size_t r = 0; r < parcels.size(); ++r) parcels[r].*part = std::move(vectors[r]);
 }
 
 /// The values of all members at all members, in order of rank.

@@ -12,6 +12,7 @@
 #include "base/try.hpp"
 #include "clocks/warnings.hpp"
 #include "match/parts.hpp"
+#include "verify/edge_walk.hpp"
 #include "verify/named_edges.hpp"
 
 namespace entrain::engine {

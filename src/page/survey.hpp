@@ -12,7 +12,7 @@
 
 #include "base/flat_map.hpp"
 #include "base/team.hpp"
-#include "verify/observer.hpp"
+#include "verify/edge_walk.hpp"
 #include "verify/relation.hpp"
 
 namespace entrain::page {

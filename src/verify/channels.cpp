@@ -12,7 +12,6 @@
 #include "base/try.hpp"
 #include "trace/recorded_clock.hpp"
 #include "trace/stream_times.hpp"
-#include "verify/exchange_part.hpp"
 
 namespace entrain::verify {
 

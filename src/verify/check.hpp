@@ -17,9 +17,10 @@
 #include "trace/share.hpp"
 #include "verify/claims.hpp"
 #include "verify/named_edges.hpp"
-#include "verify/observer.hpp"
 
 namespace entrain::verify {
+
+class EdgeObserver;
 
 /// The times to check, and further arguments of the check.
 struct TimesToCheck {

@@ -10,7 +10,6 @@
 #include "base/big_vector.hpp"
 #include "base/free_memory.hpp"
 #include "base/try.hpp"
-#include "verify/exchange_part.hpp"
 #include "verify/order_graph.hpp"
 
 namespace entrain::verify {

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "trace/partners.hpp"
-#include "verify/exchange_part.hpp"
 
 namespace entrain::verify {
 
