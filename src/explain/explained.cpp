@@ -12,6 +12,7 @@
 
 #include "base/edge_list.hpp"
 #include "base/exact.hpp"
+#include "explain/active_set.hpp"
 #include "explain/given_constraints.hpp"
 
 namespace entrain::explain {
@@ -70,32 +71,102 @@ Found explain_edges(std::size_t clocks, const Edges& edges, const Knowledge& kno
   return {explain(constraints.view(), known.trust, effort, estimate), constraints.base()};
 }
 
-/// The same without the edges at times that clocks show twice, which it adds to those dropped.
-Found explain_rest(std::size_t clocks, const Edges& edges, const Folds& folds, Knowledge known) {
+/// Edges that backward steps set aside, increasing.
+std::vector<std::uint32_t> edges_of(std::span<const BackwardStep> backward) {
+  std::vector<std::uint32_t> all;
+  for (const BackwardStep& step : backward) {
+    all.insert(all.end(), step.edges.begin(), step.edges.end());
+  }
+  std::ranges::sort(all);
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+/// The same of clocks that were set back: each is several clocks, and has no edges at times that it
+/// shows twice. Adds these steps and edges, at the price of a step each.
+Found explain_rest(std::size_t clocks, const Edges& edges, std::span<const BackwardStep> backward,
+                   Knowledge known) {
+  const std::vector<std::uint32_t> dropped = edges_of(backward);
+  Parts parts(clocks);
+  for (const BackwardStep& step : backward) {
+    for (const auto& [before, after] : step.cuts) {
+      parts.begins[step.clock].push_back(static_cast<std::int64_t>(after));
+    }
+  }
+  std::vector<std::uint32_t> clock_of;
+  std::vector<std::int64_t> offsets;
+  for (std::uint32_t c = 0; c < clocks; ++c) {
+    parts.first[c] = static_cast<std::uint32_t>(clock_of.size());
+    clock_of.resize(clock_of.size() + parts.begins[c].size() + 1, c);
+    if (!known.offsets.empty()) offsets.resize(clock_of.size(), known.offsets[c]);
+  }
   std::vector<std::uint32_t> left;
   std::vector<Evidence> trusts;
   for (std::uint32_t e = 0; e < edges.cause_clock.size(); ++e) {
     if (edges.cause_clock[e] == edges.effect_clock[e]) continue;
-    if (std::ranges::binary_search(folds.edges, e)) continue;
+    if (std::ranges::binary_search(dropped, e)) continue;
     left.push_back(e);
     if (!known.trust.edges.empty()) trusts.push_back(known.trust.edges[e]);
   }
-  const auto same = [](std::uint32_t clock, std::uint64_t time) {
-    return EdgeList::End{clock, time};
+  const auto part = [&](std::uint32_t clock, std::uint64_t time) {
+    return EdgeList::End{parts({clock, static_cast<std::int64_t>(time)}).clock, time};
   };
-  const EdgeList rest = regroup(edges, {.end_of = same, .no_edges = folds.edges});
-  known.trust.edges = trusts;
-  known.estimate = {};  // that of other edges
-  Found found = explain_edges(clocks, rest.view(), known);
+  const EdgeList rest = regroup(edges, {.end_of = part, .no_edges = dropped});
+  known.trust.edges = trusts, known.offsets = offsets;
+  known.estimate = {};  // it was made of all edges
+  Found found = explain_edges(clock_of.size(), rest.view(), known);
   if (!found.explanation) return found;
   Explanation& explanation = *found.explanation;
-  for (std::vector<std::uint32_t>* edges_of : {&explanation.edges, &explanation.certificate}) {
-    for (std::uint32_t& e : *edges_of) e = left[e];
+  for (std::vector<std::uint32_t>* numbers : {&explanation.edges, &explanation.certificate}) {
+    for (std::uint32_t& e : *numbers) e = left[e];
   }
-  explanation.edges.insert(explanation.edges.end(), folds.edges.begin(), folds.edges.end());
+  explanation.edges.insert(explanation.edges.end(), dropped.begin(), dropped.end());
   std::ranges::sort(explanation.edges);
-  explanation.bits += Prices::step * static_cast<double>(folds.clocks.size());
+  for (std::uint32_t& fast : explanation.fast) fast = clock_of[fast];
+  explanation.fast.erase(std::unique(explanation.fast.begin(), explanation.fast.end()),
+                         explanation.fast.end());
+  std::map<Step, std::uint32_t> steps;
+  for (std::size_t s = 0; s < explanation.steps.size(); ++s) {
+    const Step& step = explanation.steps[s];
+    steps[{clock_of[step.clock], step.before, step.after}] = explanation.evidence[s];
+  }
+  for (const BackwardStep& step : backward) {
+    for (const auto& [before, after] : step.cuts) {
+      steps[{step.clock, static_cast<std::int64_t>(before - found.base),
+             static_cast<std::int64_t>(after - found.base)}] =
+          static_cast<std::uint32_t>(step.edges.size());
+    }
+    explanation.bits += Prices::step * static_cast<double>(std::max<std::size_t>(step.times, 1));
+  }
+  explanation.steps.clear(), explanation.evidence.clear();
+  for (const auto& [step, evidence] : steps) {
+    explanation.steps.push_back(step), explanation.evidence.push_back(evidence);
+  }
   return found;
+}
+
+/// The cheapest explanation by some of the clocks that seem to be set back: `backward` keeps these.
+Found explain_backward(std::size_t clocks, const Edges& edges, const Knowledge& known,
+                       std::vector<BackwardStep>& backward) {
+  constexpr std::size_t k_most_trials = 8;  // each is an explanation of its own
+  const auto explained = [&](std::span<const BackwardStep> some) {
+    Found found = explain_rest(clocks, edges, some, known);
+    if (found.explanation && found.explanation->is_exchanged) found.explanation.reset();
+    return found;
+  };
+  Found best = explained(backward);
+  for (std::size_t i = backward.size(); i-- > 0 && backward.size() <= k_most_trials;) {
+    if (backward.size() == 1) break;
+    std::vector<BackwardStep> fewer = backward;
+    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+    Found found = explained(fewer);
+    if (!found.explanation ||
+        (best.explanation && found.explanation->bits > best.explanation->bits)) {
+      continue;
+    }
+    best = std::move(found), backward = std::move(fewer);
+  }
+  return best;
 }
 
 }  // namespace
@@ -105,18 +176,18 @@ std::optional<Explained> Explained::find(const Clocks& run, const Edges& edges,
   const std::size_t size = edges.cause_clock.size() + edges.members.size();
   if (size == 0 || size > k_most_constraints) return std::nullopt;
   auto [explanation, base] = explain_edges(run.clocks.size(), edges, known);
-  Folds folds;
+  std::vector<BackwardStep> backward;
   constexpr double k_dear = Prices::rates_of_all;  // more than three steps
   const bool is_dear = !explanation || explanation->bits > k_dear;
-  if (is_dear && edges.instances.empty()) folds = find_folds(run.clocks.size(), edges);
-  if (!folds.clocks.empty()) {
-    Found rest = explain_rest(run.clocks.size(), edges, folds, known);
-    const bool is_better = rest.explanation && !rest.explanation->is_exchanged &&
-                           (!explanation || rest.explanation->bits < explanation->bits);
-    if (is_better) {
+  if (is_dear && edges.instances.empty()) {
+    backward = find_backward_steps(run.clocks.size(), edges);
+  }
+  if (!backward.empty()) {
+    Found rest = explain_backward(run.clocks.size(), edges, known, backward);
+    if (rest.explanation && (!explanation || rest.explanation->bits < explanation->bits)) {
       explanation = std::move(rest.explanation), base = rest.base;
     } else {
-      folds = {};
+      backward.clear();
     }
   }
   if (!explanation) return std::nullopt;
@@ -131,11 +202,12 @@ std::optional<Explained> Explained::find(const Clocks& run, const Edges& edges,
     explanation->edges.resize(edges.cause_clock.size());
     std::iota(explanation->edges.begin(), explanation->edges.end(), 0U);
   }
-  return Explained(run, edges, base, known, *std::move(explanation), std::move(folds));
+  return Explained(run, edges, base, known, *std::move(explanation), std::move(backward));
 }
 
 Explained::Explained(const Clocks& run, const Edges& edges, std::uint64_t base,
-                     const Knowledge& known, Explanation explanation, Folds folds)
+                     const Knowledge& known, Explanation explanation,
+                     std::vector<BackwardStep> backward)
     : run_(&run),
       names_(known.names.begin(), known.names.end()),
       run_edges_(edges),
@@ -143,7 +215,7 @@ Explained::Explained(const Clocks& run, const Edges& edges, std::uint64_t base,
       evidence_(edges.cause_clock.size() + edges.instances.size(), Evidence::usual),
       assumed_ppb_(known.assumed_ppb),
       explanation_(std::move(explanation)),
-      folds_(std::move(folds)) {
+      backward_(std::move(backward)) {
   if (!is_fast(explanation_, known)) explanation_.rate_ppb.reset();
   std::ranges::copy(known.trust.edges, evidence_.begin());
   std::ranges::copy(known.trust.instances,
@@ -328,8 +400,9 @@ void Explained::tell_pairs(Told& told) const {
     const auto [low, high] = std::minmax(run_edges_.cause_clock[e], run_edges_.effect_clock[e]);
     return Key(is_weak, low, high);
   };
+  const std::vector<std::uint32_t> out_of_order = edges_of(backward_);
   for (const std::uint32_t e : explanation_.edges) {
-    if (std::ranges::binary_search(folds_.edges, e)) continue;
+    if (std::ranges::binary_search(out_of_order, e)) continue;
     const bool is_weak = evidence_[e] == Evidence::weak;
     OfPair& own = pairs[key(e, is_weak)];
     if (own.dropped++ == 0) own.first = e;
@@ -404,23 +477,23 @@ void Explained::tell_rates(Told& told) const {
                            ppm(assumed_ppb_))});
 }
 
-void Explained::tell_folds(Told& told) const {
-  for (const Fold& fold : folds_.clocks) {
+void Explained::tell_backward_steps(Told& told) const {
+  for (const BackwardStep& step : backward_) {
     const std::string times =
-        fold.times == 1 ? "" : fmt::format(", the first of {} times", fold.times);
-    told.is_much = told.is_much || is_much(fold.dropped, fold.all);
+        step.times == 1 ? "" : fmt::format(", the first of {} times", step.times);
     told.all.push_back(
         {.kind = ExplanationKind::weak,
-         .clocks = {names_[fold.clock]},
-         .time_ticks = fold.from,
-         .evidence = fold.dropped,
-         .bits = Prices::step,
+         .clocks = {names_[step.clock]},
+         .time_ticks = step.from,
+         .evidence = step.edges.size(),
+         .bits = Prices::step * static_cast<double>(step.times),
          .text = fmt::format("the clock of {0} was set back from {1} to {2}{3}; {4} of its {5} "
                              "edges, which are out of order by its times, move no clock",
-                             names_[fold.clock], words_for(fold.from), words_for(fold.to), times,
-                             fold.dropped, fold.all)});
+                             names_[step.clock], words_for(step.from), words_for(step.to), times,
+                             step.edges.size(), step.all)});
   }
-  told.weak += folds_.edges.size();
+  told.is_much = told.is_much || !backward_.empty();
+  told.weak += edges_of(backward_).size();
 }
 
 Told Explained::told(std::span<const ClockMap> maps) const {
@@ -433,7 +506,7 @@ Told Explained::told(std::span<const ClockMap> maps) const {
     told.all.push_back(words_for_step(explanation_.steps[s], explanation_.evidence[s], maps));
   }
   tell_rates(told);
-  tell_folds(told);
+  tell_backward_steps(told);
   // So many steps of a clock stand for a rate that is beyond all prices.
   std::map<std::uint32_t, std::uint64_t> steps;
   for (const Step& step : explanation_.steps) ++steps[step.clock];

@@ -12,8 +12,8 @@
 #include <entrain/report.hpp>
 
 #include "base/edge_list.hpp"
+#include "explain/backward_steps.hpp"
 #include "explain/explain.hpp"
-#include "explain/folds.hpp"
 
 namespace entrain::explain {
 
@@ -23,7 +23,8 @@ struct Told {
   bool is_exchanged = false;  ///< causes and effects of all edges
   std::uint64_t weak = 0;     ///< edges that are set aside as weak evidence
   std::uint64_t wrong = 0;    ///< other edges and instances that are set aside
-  /// More than a twentieth of the edges of two clocks are set aside as weak, and more than 3.
+  /// More than a twentieth of the edges of two clocks are set aside as weak, and more than 3; or
+  /// some are at times that a clock shows twice.
   bool is_much = false;
   /// Clocks beyond Prices::fastest_ppb, or one that was set more than 3 times, and more than once
   /// in twenty edges and members of instances.
@@ -82,7 +83,7 @@ class Explained {
 
  private:
   Explained(const Clocks& run, const Edges& edges, std::uint64_t base, const Knowledge& known,
-            Explanation explanation, Folds folds);
+            Explanation explanation, std::vector<BackwardStep> backward);
 
   void divide_clocks();
   [[nodiscard]] std::uint32_t part_of(std::uint32_t clock, std::uint64_t time) const;
@@ -96,7 +97,7 @@ class Explained {
   [[nodiscard]] ClockExplanation words_for_step(const Step& step, std::uint32_t evidence,
                                                 std::span<const ClockMap> maps) const;
   void tell_rates(Told& told) const;
-  void tell_folds(Told& told) const;
+  void tell_backward_steps(Told& told) const;
   void tell_pairs(Told& told) const;
   void tell_exchange(Told& told) const;
 
@@ -106,8 +107,8 @@ class Explained {
   std::uint64_t base_;              ///< stamp that those of the explanation count from
   std::vector<Evidence> evidence_;  ///< evidence of edges, then of instances
   std::int64_t assumed_ppb_;        ///< limit on rates, for reports
-  Explanation explanation_;         ///< `edges`: also those of folds_
-  Folds folds_;
+  Explanation explanation_;         ///< `edges`: also those of backward_
+  std::vector<BackwardStep> backward_;
   std::vector<std::uint32_t> first_;     ///< first part of every clock
   std::vector<std::uint32_t> clock_of_;  ///< clock of every part
   Clocks clocks_;

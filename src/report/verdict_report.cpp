@@ -244,9 +244,8 @@ std::string unproven_text(const CheckReport& report, Doubt doubt, std::uint64_t 
       const std::string why = set_aside_text(report);
       const std::string rest = none_violated(report, "other edge", "other edges");
       if (!why.empty()) return why + "; " + rest + close_text(report) + share_clause(report);
-      return "of the edges of two clocks, or of one that was set back, more than one in twenty "
-             "contradict the others and were set aside; " +
-             rest + close_text(report);
+      return "too many edges contradict the others and were set aside; " + rest +
+             close_text(report);
     }
     default:
       break;

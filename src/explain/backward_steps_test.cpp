@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "explain/folds.hpp"
+#include "explain/backward_steps.hpp"
 
 #include <algorithm>
 #include <random>
@@ -37,10 +37,10 @@ struct RunOfClocks {
   }
   /// Stamp and true time of the ends of clock 0 at edges that are not dropped.
   [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>> kept(
-      const Folds& folds) const {
+      const BackwardStep& step) const {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> all;
     for (std::uint32_t e = 0; e < sent.size(); ++e) {
-      if (std::ranges::binary_search(folds.edges, e)) continue;
+      if (std::ranges::binary_search(step.edges, e)) continue;
       if (list.cause_clock[e] == 0) all.emplace_back(list.cause_time[e], sent[e]);
       if (list.effect_clock[e] == 0) all.emplace_back(list.effect_time[e], received[e]);
     }
@@ -54,17 +54,17 @@ struct RunOfClocks {
   std::uint64_t now = 1'000'000'000;
 };
 
-TEST(Folds, clocks_that_were_not_set_back_have_none) {
+TEST(BackwardSteps, clocks_that_were_not_set_back_have_none) {
   for (unsigned seed = 0; seed < 2000; ++seed) {
     RunOfClocks run(seed);
     const std::uint64_t at = run.now + run.draw() % 400'000, by = run.draw() % 10'000'000;
     run.add(40 + run.draw() % 400, [&](std::uint64_t t) { return t + (t >= at ? by : 0); });
-    EXPECT_THAT(find_folds(k_clocks, run.list.view()).clocks, IsEmpty()) << seed;
+    EXPECT_THAT(find_backward_steps(k_clocks, run.list.view()), IsEmpty()) << seed;
   }
 }
 
-TEST(Folds, stamps_that_stay_are_in_the_order_of_time) {
-  std::size_t found = 0, wrong = 0;
+TEST(BackwardSteps, stamps_that_stay_are_in_the_order_of_time) {
+  std::size_t number = 0, wrong = 0;
   for (unsigned seed = 0; seed < 2000; ++seed) {
     RunOfClocks run(seed);
     const std::size_t count = 200 + run.draw() % 400;
@@ -76,40 +76,43 @@ TEST(Folds, stamps_that_stay_are_in_the_order_of_time) {
     run.add(count, [&](std::uint64_t t) {
       return t - (t >= first ? by : 0) - (is_twice && t >= second ? by : 0);
     });
-    const Folds folds = find_folds(k_clocks, run.list.view());
-    ASSERT_LE(folds.clocks.size(), 1u) << seed;
-    if (folds.clocks.empty()) continue;
-    ++found;
-    EXPECT_EQ(folds.clocks[0].clock, 0u) << seed;
-    EXPECT_LT(folds.edges.size(), run.sent.size() / 2) << seed;
-    const auto kept = run.kept(folds);
+    const auto found = find_backward_steps(k_clocks, run.list.view());
+    ASSERT_LE(found.size(), 1u) << seed;
+    if (found.empty()) continue;
+    ++number;
+    EXPECT_EQ(found[0].clock, 0u) << seed;
+    EXPECT_LT(found[0].edges.size(), run.sent.size() / 2) << seed;
+    const auto kept = run.kept(found[0]);
     const auto is_before = [](const auto& a, const auto& b) { return a.second < b.second; };
     wrong += std::ranges::is_sorted(kept, is_before) ? 0 : 1;
   }
-  EXPECT_GT(found, 1900u);
+  EXPECT_GT(number, 1900u);
   EXPECT_LT(wrong, 40u);  // a message under way while the clock was set
 }
 
-TEST(Folds, a_wrong_pair_is_none) {
+TEST(BackwardSteps, a_wrong_pair_is_none) {
   RunOfClocks run(1);
   run.add(200, [](std::uint64_t t) { return t; });
   run.list.effect_time[100] -= 100'000;
   run.list.cause_time[50] += 100'000;
-  EXPECT_THAT(find_folds(k_clocks, run.list.view()).clocks, IsEmpty());
+  EXPECT_THAT(find_backward_steps(k_clocks, run.list.view()), IsEmpty());
 }
 
-TEST(Folds, a_fold_has_its_stamps_and_counts) {
+TEST(BackwardSteps, the_clock_that_was_set_back_has_its_stamps_and_cut) {
   EdgeList list;
   for (std::uint64_t i = 0; i < 20; ++i) list.add({0, 1000 + 10 * i}, {1, 1005 + 10 * i});
   for (std::uint64_t i = 0; i < 10; ++i) list.add({0, 1110 + 10 * i}, {1, 1215 + 10 * i});
-  const Folds folds = find_folds(2, list.view());
-  ASSERT_THAT(folds.clocks, SizeIs(1));
-  EXPECT_EQ(folds.clocks[0].clock, 0u);
-  EXPECT_EQ(folds.clocks[0].from, 1190u);
-  EXPECT_EQ(folds.clocks[0].to, 1110u);
-  EXPECT_EQ(folds.clocks[0].times, 1u);
-  EXPECT_EQ(folds.clocks[0].dropped, 9u);
-  EXPECT_EQ(folds.clocks[0].all, 30u);
+  const auto found = find_backward_steps(2, list.view());
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].clock, 0u);
+  EXPECT_EQ(found[0].from, 1190u);
+  EXPECT_EQ(found[0].to, 1110u);
+  EXPECT_EQ(found[0].times, 1u);
+  EXPECT_EQ(found[0].edges.size(), 9u);
+  EXPECT_EQ(found[0].all, 30u);
+  ASSERT_THAT(found[0].cuts, SizeIs(1));
+  EXPECT_EQ(found[0].cuts[0].first, 1190u);
+  EXPECT_EQ(found[0].cuts[0].second, 1200u);
 }
 
 }  // namespace

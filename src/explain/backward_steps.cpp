@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "explain/folds.hpp"
+#include "explain/backward_steps.hpp"
 
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <set>
 #include <span>
 #include <tuple>
+#include <utility>
 
 namespace entrain::explain {
 
 namespace {
 
-constexpr std::size_t k_most_times = 4;    ///< that a clock is set back
-constexpr std::size_t k_least_run = 4;     ///< stamps shown twice before, and as many after, a fall
-constexpr std::int64_t k_level_share = 8;  ///< levels are apart by this share of the largest gap
-constexpr std::size_t k_most_folds = 64;   ///< clocks that were set back: a table has few
-constexpr std::size_t k_most_levels = 12;  ///< beyond, differences are noise
+constexpr std::size_t k_most_times = 4;  ///< that a clock is set back
+constexpr std::size_t k_least_run = 4;   ///< stamps shown twice before, and as many after, a step
+constexpr std::uint64_t k_level_share = 8;  ///< levels are apart by this share of the largest gap
+constexpr std::size_t k_most_clocks = 64;   ///< that were set back: a table has few
+constexpr std::size_t k_most_levels = 12;   ///< of noise there are more: then none counts
 
-/// Number of epochs of which the kept stamps of a clock are: one more than it has falls.
+/// Number of epochs of which the kept stamps of a clock are: one more than times that it was set
+/// back.
 constexpr std::size_t k_most_epochs = k_most_times + 1;
 constexpr std::uint8_t k_unknown = 0xFF;  ///< epoch of a stamp
 
@@ -36,10 +39,10 @@ struct Ends {
 /// order of that one.
 using Partner = std::span<const std::uint32_t>;
 
-/// The epoch of each end of a partner, or k_unknown, and the number of falls.
+/// The epoch of each end of a partner, or k_unknown, and how often the clock was set back.
 struct Epochs {
   std::vector<std::uint8_t> of;
-  std::size_t falls = 0;
+  std::size_t times = 0;
 };
 
 class EpochsOfPartner {
@@ -49,17 +52,17 @@ class EpochsOfPartner {
   /// The differences of both stamps have levels, as one clock was set now and then. Where the level
   /// rises, and stamps repeat, an epoch begins.
   Epochs find() {
-    Epochs epochs{.of = std::vector<std::uint8_t>(partner_.size(), k_unknown), .falls = 0};
+    Epochs epochs{.of = std::vector<std::uint8_t>(partner_.size(), k_unknown), .times = 0};
     find_levels();
     find_runs();
     std::uint8_t epoch = 0;
     for (std::size_t r = 0; r < runs_.size(); ++r) {
-      if (r > 0 && is_fall(runs_[r - 1], runs_[r]) && ++epoch > k_most_times) return {};
+      if (r > 0 && is_backward(runs_[r - 1], runs_[r]) && ++epoch > k_most_times) return {};
       for (std::size_t i = runs_[r].first; i < runs_[r].end; ++i) {
         if (levels_[i] == runs_[r].level) epochs.of[i] = epoch;
       }
     }
-    epochs.falls = epoch;
+    epochs.times = epoch;
     return epochs;
   }
 
@@ -76,12 +79,13 @@ class EpochsOfPartner {
     }
     sorted = differences;
     std::ranges::sort(sorted);
-    std::int64_t largest = 0;
+    const auto gap = [&](std::size_t i) {  // below 2^64
+      return static_cast<std::uint64_t>(sorted[i]) - static_cast<std::uint64_t>(sorted[i - 1]);
+    };
+    std::uint64_t largest = 0;
+    for (std::size_t i = 1; i < sorted.size(); ++i) largest = std::max(largest, gap(i));
     for (std::size_t i = 1; i < sorted.size(); ++i) {
-      largest = std::max(largest, sorted[i] - sorted[i - 1]);
-    }
-    for (std::size_t i = 1; i < sorted.size(); ++i) {
-      if (sorted[i] - sorted[i - 1] > largest / k_level_share) ends_of_levels.push_back(sorted[i]);
+      if (gap(i) > largest / k_level_share) ends_of_levels.push_back(sorted[i]);
     }
     if (ends_of_levels.size() >= k_most_levels) ends_of_levels.clear();
     for (const std::int64_t difference : differences) {
@@ -97,7 +101,7 @@ class EpochsOfPartner {
       if (!goes_on && end - i >= k_least_run) runs_.push_back({i, end, levels_[i]});
     }
   }
-  [[nodiscard]] bool is_fall(const Run& before, const Run& after) const {
+  [[nodiscard]] bool is_backward(const Run& before, const Run& after) const {
     if (after.level < before.level) return false;
     std::vector<std::uint64_t> of_before = stamps(before), of_after = stamps(after);
     return of_before[of_before.size() - k_least_run] > of_after[k_least_run - 1];
@@ -144,40 +148,51 @@ std::vector<bool> longest_in_order(std::span<const std::uint8_t> epochs) {
 class Finder {
  public:
   Finder(std::size_t clocks, const Edges& edges)
-      : ends_{edges}, is_dropped_(edges.cause_clock.size(), false), first_(clocks + 1, 0) {}
+      : ends_{edges},
+        is_dropped_(edges.cause_clock.size(), false),
+        order_(2 * is_dropped_.size()),
+        first_(clocks + 1, 0) {
+    std::iota(order_.begin(), order_.end(), 0U);
+    std::ranges::sort(order_, {}, [&](std::uint32_t end) {
+      return std::tuple(key(end), ends_.stamp(end ^ 1U), end);
+    });
+    count_ends();
+    for (std::uint32_t c = 0; c < clocks; ++c) found_.push_back(find(c));
+  }
 
-  /// One by one, from the largest fall: in the order of a clock that was set back, others fall.
-  Folds run() {
-    Folds folds;
-    while (folds.clocks.size() < k_most_folds) {
-      sort_ends();
-      Found largest;
-      for (std::uint32_t c = 0; c + 1 < first_.size(); ++c) {
-        Found found = find(c);
-        if (found.fold.from - found.fold.to > largest.fold.from - largest.fold.to) {
-          largest = std::move(found);
-        }
+  /// One by one: in the order of a clock that was set back, others seem to be set back.
+  std::vector<BackwardStep> run() {
+    std::vector<BackwardStep> all;
+    while (all.size() < k_most_clocks && !found_.empty()) {
+      const auto clearest = std::ranges::max_element(found_, [](const Found& a, const Found& b) {
+        return std::pair(a.votes, a.step.from - a.step.to) <
+               std::pair(b.votes, b.step.from - b.step.to);
+      });
+      if (clearest->votes == 0) break;
+      all.push_back(std::exchange(*clearest, {}).step);
+      const std::vector<std::uint32_t>& edges = all.back().edges;
+      for (const std::uint32_t e : edges) is_dropped_[e] = true;
+      std::erase_if(order_, [&](std::uint32_t end) { return is_dropped_[end / 2]; });
+      count_ends();
+      std::set<std::uint32_t> neighbours;
+      for (const std::uint32_t e : edges) {
+        neighbours.insert({ends_.clock(2 * e), ends_.clock(2 * e + 1)});
       }
-      if (largest.fold.times == 0) break;
-      for (const std::uint32_t end : largest.ends) is_dropped_[end / 2] = true;
-      folds.clocks.push_back(largest.fold);
+      for (const BackwardStep& step : all) neighbours.erase(step.clock);
+      for (const std::uint32_t c : neighbours) found_[c] = find(c);
     }
-    for (std::uint32_t e = 0; e < is_dropped_.size(); ++e) {
-      if (is_dropped_[e]) folds.edges.push_back(e);
-    }
-    return folds;
+    return all;
   }
 
  private:
-  /// A fold and the ends that are dropped; Fold::times 0: none.
   struct Found {
-    Fold fold{};
-    std::vector<std::uint32_t> ends{};
+    BackwardStep step{};
+    std::size_t votes = 0;  ///< partners that show it; 0: there is none
   };
   struct Stamp {
     std::uint64_t stamp = 0;
     std::uint32_t end = 0;
-    std::uint8_t epoch = 0;  ///< number of falls before it
+    std::uint8_t epoch = 0;  ///< how often the clock was set back before it
   };
 
   /// What the ends of a partner share.
@@ -186,21 +201,11 @@ class Finder {
     return {ends_.clock(end), ends_.clock(end ^ 1U), end % 2};
   }
 
-  /// Sorts the ends of all edges that are not dropped.
-  void sort_ends() {
-    order_.clear();
-    for (std::uint32_t end = 0; end < 2 * is_dropped_.size(); ++end) {
-      if (!is_dropped_[end / 2]) order_.push_back(end);
-    }
-    std::ranges::sort(order_, {}, [&](std::uint32_t end) {
-      return std::tuple(key(end), ends_.stamp(end ^ 1U), end);
-    });
-    for (std::uint32_t c = 0; c < first_.size(); ++c) {
-      first_[c] = static_cast<std::size_t>(
-          std::ranges::lower_bound(order_, c, {},
-                                   [&](std::uint32_t end) { return ends_.clock(end); }) -
-          order_.begin());
-    }
+  /// Finds the first end of each clock in order_.
+  void count_ends() {
+    std::ranges::fill(first_, 0);
+    for (const std::uint32_t end : order_) ++first_[ends_.clock(end) + 1];
+    std::partial_sum(first_.begin(), first_.end(), first_.begin());
   }
 
   [[nodiscard]] Found find(std::uint32_t clock) const {
@@ -210,12 +215,12 @@ class Finder {
       while (end < own.size() && key(own[end]) == key(own[i])) ++end;
       partners.push_back(own.subspan(i, end - i));
     }
-    // Partners with edges enough vote on the number of falls.
+    // Partners with edges enough vote on the number of times.
     std::vector<Epochs> epochs;
     std::array<std::size_t, k_most_epochs> votes{};
     for (const Partner& partner : partners) {
       epochs.push_back(EpochsOfPartner(ends_, partner).find());
-      if (partner.size() >= 2 * k_least_run) ++votes[epochs.back().falls];
+      if (partner.size() >= 2 * k_least_run) ++votes[epochs.back().times];
     }
     const auto times = static_cast<std::size_t>(std::ranges::max_element(votes) - votes.begin());
     const std::size_t all = std::accumulate(votes.begin(), votes.end(), std::size_t{0});
@@ -224,16 +229,18 @@ class Finder {
     for (std::size_t p = 0; p < partners.size(); ++p) {
       for (std::size_t i = 0; i < partners[p].size(); ++i) {
         const std::uint32_t end = partners[p][i];
-        const std::uint8_t epoch = epochs[p].falls == times ? epochs[p].of[i] : k_unknown;
+        const std::uint8_t epoch = epochs[p].times == times ? epochs[p].of[i] : k_unknown;
         (epoch == k_unknown ? unknown : known).push_back({ends_.stamp(end), end, epoch});
       }
     }
-    return drop(clock, times, known, unknown);
+    Found found{.step = in_order(times, known, unknown), .votes = votes[times]};
+    found.step.clock = clock;
+    return found;
   }
 
-  /// Drops stamps of a clock that was set back several times.
-  static Found drop(std::uint32_t clock, std::size_t times, std::vector<Stamp>& known,
-                    std::span<const Stamp> unknown) {
+  /// A clock that was set back several times. Sorts `known`.
+  static BackwardStep in_order(std::size_t times, std::vector<Stamp>& known,
+                               std::span<const Stamp> unknown) {
     // A stamp that two epochs show is of one of them.
     std::ranges::sort(known, [](const Stamp& a, const Stamp& b) {
       return std::tuple(a.stamp, b.epoch) < std::tuple(b.stamp, a.epoch);
@@ -252,14 +259,21 @@ class Finder {
       }
       return false;
     };
-    Found found{.fold = {.clock = clock,
-                         .from = ranges[0].last,
-                         .to = ranges[1].first,
-                         .times = static_cast<std::uint32_t>(times),
-                         .all = known.size() + unknown.size()}};
+    BackwardStep step;
+    step.from = ranges[0].last, step.to = ranges[1].first;
+    step.times = times;
+    step.all = known.size() + unknown.size();
     const std::vector<bool> kept = longest_in_order(epochs);
+    const Stamp* last = nullptr;
     for (std::size_t i = 0; i < known.size(); ++i) {
-      if (!kept[i]) found.ends.push_back(known[i].end);
+      if (!kept[i]) {
+        step.edges.push_back(known[i].end / 2);
+        continue;
+      }
+      if (last != nullptr && last->epoch != known[i].epoch) {
+        step.cuts.emplace_back(last->stamp, known[i].stamp);
+      }
+      last = &known[i];
     }
     for (const Stamp& one : unknown) {
       const auto next = static_cast<std::size_t>(
@@ -269,21 +283,24 @@ class Finder {
                known[neighbour].epoch == known[next == 0 ? 0 : next - 1].epoch;
       };
       if ((next > 0 && !is_sure(next - 1)) || (next < known.size() && !is_sure(next))) {
-        found.ends.push_back(one.end);
+        step.edges.push_back(one.end / 2);
       }
     }
-    found.fold.dropped = found.ends.size();
-    return found;
+    std::ranges::sort(step.edges);
+    return step;
   }
 
   Ends ends_;
   std::vector<bool> is_dropped_;      ///< index: edge
-  std::vector<std::uint32_t> order_;  ///< ends by partner and its stamp
+  std::vector<std::uint32_t> order_;  ///< ends by partner and its stamp, but for dropped edges
   std::vector<std::size_t> first_;    ///< first end of each clock in order_, and its end
+  std::vector<Found> found_;          ///< index: clock
 };
 
 }  // namespace
 
-Folds find_folds(std::size_t clocks, const Edges& edges) { return Finder(clocks, edges).run(); }
+std::vector<BackwardStep> find_backward_steps(std::size_t clocks, const Edges& edges) {
+  return Finder(clocks, edges).run();
+}
 
 }  // namespace entrain::explain
