@@ -92,6 +92,47 @@ TEST(AlignExplained, a_timer_may_be_set_twice) {
   for (const std::uint32_t clock : {1U, 2U, 3U}) EXPECT_LT(talk.error(aligned, clock), 30 * k_us);
 }
 
+/// Wall clocks, the last one of which is set back by the time of some or most messages.
+TEST(AlignExplained, right_clocks_stay_beside_one_that_shows_times_twice) {
+  constexpr std::int64_t k_begin = 1'763'000'000 * std::int64_t{1'000'000'000};
+  for (const std::uint32_t count : {2U, 5U}) {
+    for (const std::int64_t by : {15 * k_ms, 250 * k_ms, 450 * k_ms, 3'600'000 * k_ms}) {
+      SCOPED_TRACE(std::to_string(count) + " clocks, by " + std::to_string(by));
+      const std::uint32_t wrong = count - 1;
+      const auto shown = [&](std::uint32_t clock, std::int64_t time) {
+        return static_cast<std::uint64_t>(k_begin + time -
+                                          (clock == wrong && time > 300 * k_ms ? by : 0));
+      };
+      Clocks clocks;
+      for (std::uint32_t c = 0; c < count; ++c) {
+        clocks.clocks.push_back(
+            {.name = std::string(1, static_cast<char>('a' + c)), .kind = ClockKind::wall});
+      }
+      EdgeList list;
+      RandomStream random(7, 3);
+      for (std::int64_t n = 0; n < 1200; ++n) {
+        const auto from = static_cast<std::uint32_t>(random.below(count));
+        const auto to = (from + 1 + static_cast<std::uint32_t>(random.below(count - 1))) % count;
+        const std::int64_t sent = n * k_ms / 2;
+        const auto way = 20 * k_us + static_cast<std::int64_t>(random.below(20 * k_us));
+        list.add({from, shown(from, sent)}, {to, shown(to, sent + way)});
+      }
+      const auto aligned = entrain::align(clocks, list.view(), {});
+      ASSERT_TRUE(aligned);
+      EXPECT_EQ(aligned->report.after.judgement.verdict, Verdict::unproven);
+      EXPECT_EQ(aligned->report.after.violations, 0U);
+      for (std::uint32_t c = 0; c < wrong; ++c) EXPECT_TRUE(aligned->maps[c].is_identity()) << c;
+      const auto& reasons = aligned->report.before.explanations;
+      ASSERT_FALSE(reasons.empty());
+      for (const ClockExplanation& one : reasons) {
+        if (one.kind == ExplanationKind::step) {
+          EXPECT_EQ(one.clocks.front(), clocks.clocks[wrong].name) << one.text;
+        }
+      }
+    }
+  }
+}
+
 /// Five wall clocks, of which one runs at `ppm` and one is set by 5 ms.
 TEST(AlignExplained, right_clocks_stay_beside_a_fast_one_and_one_that_was_set) {
   constexpr std::int64_t k_begin = 1'763'000'000 * std::int64_t{1'000'000'000};

@@ -303,7 +303,7 @@ class Finder : TimelineExplainer {
     TRY_ASSIGN(Timeline aligned, find_timeline(workers_, parts, options,
                                                {.purpose = use_.purpose,
                                                 .is_explained = true,
-                                                .clock_of = explained_->clock_of_parts(),
+                                                .set_clocks = explained_->set_clocks(),
                                                 .raised_ppb = raised_ppb_},
                                                progress_));
     std::vector<StampRange> extents;
@@ -331,7 +331,7 @@ class Finder : TimelineExplainer {
     std::optional<explain::KeptClocks> most;
     for (const std::int64_t rate_ppb : rates_beside_staying()) {
       TRY_ASSIGN(std::optional<explain::KeptClocks> kept,
-                 explain::keep_most_clocks(given_->clocks, given_->edges, rate_ppb, use_.clock_of,
+                 explain::keep_most_clocks(given_->clocks, given_->edges, rate_ppb, set_clocks(),
                                            aligned_beside_first(workers_, rate_ppb)));
       if (!kept || causal::any_violation(context(), kept->maps)) continue;
       if (!most || most->kept < kept->kept) most = std::move(kept);
@@ -341,6 +341,12 @@ class Finder : TimelineExplainer {
     t_.told.is_tied = !most->are_known;
     take_kept(*std::move(most));
     return {};
+  }
+
+  /// If some were divided, the parts are aligned as clocks of their own: not here.
+  [[nodiscard]] explain::SetClocks set_clocks() const {
+    if (!explained_) return use_.set_clocks;
+    return {.set_back = explained_->set_clocks().set_back};
   }
 
   /// Limits on the rates of clocks that move beside clocks that stay: as assumed; and as
@@ -380,7 +386,7 @@ class Finder : TimelineExplainer {
     const bool may_set =
         corrects() && options_.presync == Presync::automatic && t_.domains.trivial();
     const std::vector<char> votes =
-        given_ ? explain::voting_parts(given_->clocks.clocks.size(), given_->edges, use_.clock_of)
+        given_ ? explain::voting_parts(given_->clocks.clocks.size(), given_->edges, set_clocks())
                : std::vector<char>();
     if (may_set && ends.set(votes)) return {};  // a fit could only take away what they tell
     if (wants_bending()) {

@@ -85,9 +85,8 @@ struct TimelineUse {
   bool every_event = false;   ///< nodes for all communication events (match::Options)
   bool overlay = false;       ///< the maps are for an OTF2 reader, which needs knots around flushes
   bool is_explained = false;  ///< an explanation was applied already: the edges are feasible
-  /// The clock that each given clock is a part of, where some were set; empty: all are whole.
-  std::span<const std::uint32_t> clock_of{};
-  std::int64_t raised_ppb = 0;  ///< limit on rates that an explanation has raised; 0: none has
+  explain::SetClocks set_clocks{};  ///< given clocks that were set
+  std::int64_t raised_ppb = 0;      ///< limit on rates that an explanation has raised; 0: none has
   const IgnoredEdges* set_aside = nullptr;  ///< given edges that are none; null: all are
   /// The same trace as an earlier timeline has read it; null: it is read.
   const trace::LoadedTrace* loaded = nullptr;

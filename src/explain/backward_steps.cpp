@@ -164,9 +164,9 @@ class Finder {
   std::vector<BackwardStep> run() {
     std::vector<BackwardStep> all;
     while (all.size() < k_most_clocks && !found_.empty()) {
-      const auto clearest = std::ranges::max_element(found_, [](const Found& a, const Found& b) {
-        return std::pair(a.votes, a.step.from - a.step.to) <
-               std::pair(b.votes, b.step.from - b.step.to);
+      const auto clearest = std::ranges::max_element(found_, {}, [](const Found& found) {
+        return std::tuple(found.votes, k_most_times - found.step.times,
+                          found.step.from - found.step.to);
       });
       if (clearest->votes == 0) break;
       all.push_back(std::exchange(*clearest, {}).step);

@@ -220,6 +220,8 @@ Explained::Explained(const Clocks& run, const Edges& edges, std::uint64_t base,
   std::ranges::copy(known.trust.edges, evidence_.begin());
   std::ranges::copy(known.trust.instances,
                     evidence_.begin() + static_cast<std::ptrdiff_t>(edges.cause_clock.size()));
+  for (const BackwardStep& step : backward_) set_back_.push_back(step.clock);
+  std::ranges::sort(set_back_);
   const std::size_t first_of_ends = evidence_.size();
   std::erase_if(explanation_.certificate,
                 [&](std::uint32_t number) { return number >= first_of_ends; });

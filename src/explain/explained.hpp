@@ -14,6 +14,7 @@
 #include "base/edge_list.hpp"
 #include "explain/backward_steps.hpp"
 #include "explain/explain.hpp"
+#include "explain/staying.hpp"
 
 namespace entrain::explain {
 
@@ -66,8 +67,8 @@ class Explained {
     return explanation_.rate_ppb || !explanation_.steps.empty();
   }
   [[nodiscard]] const Clocks& clocks() const { return clocks_; }
-  /// The clock of the run that each of clocks() is a part of.
-  [[nodiscard]] std::span<const std::uint32_t> clock_of_parts() const { return clock_of_; }
+  /// Of clocks(), which are parts of the run's clocks.
+  [[nodiscard]] SetClocks set_clocks() const { return {clock_of_, set_back_}; }
   [[nodiscard]] Edges edges() const { return list_.view(); }
 
   /// The maps of the run's clocks from those of clocks(). `extents`: first and last stamps of the
@@ -109,6 +110,7 @@ class Explained {
   std::int64_t assumed_ppb_;        ///< limit on rates, for reports
   Explanation explanation_;         ///< `edges`: also those of backward_
   std::vector<BackwardStep> backward_;
+  std::vector<std::uint32_t> set_back_;  ///< their clocks, increasing
   std::vector<std::uint32_t> first_;     ///< first part of every clock
   std::vector<std::uint32_t> clock_of_;  ///< clock of every part
   Clocks clocks_;

@@ -65,28 +65,31 @@ difference::AtZero find_staying(std::size_t count, const Edges& edges, std::int6
 
 }  // namespace
 
-std::vector<char> voting_parts(std::size_t count, const Edges& edges,
-                               std::span<const std::uint32_t> clock_of) {
-  std::vector<char> votes(count, clock_of.empty() ? 1 : 0);
-  if (clock_of.empty()) return votes;
+std::vector<char> voting_parts(std::size_t count, const Edges& edges, const SetClocks& set) {
+  const auto clock_of = [&](std::size_t part) {
+    return set.clock_of.empty() ? static_cast<std::uint32_t>(part) : set.clock_of[part];
+  };
+  if (set.clock_of.empty() && set.set_back.empty()) return std::vector<char>(count, 1);
+  std::vector<char> votes(count, 0);
   std::vector<std::uint64_t> ends(count, 0);
   for (const std::uint32_t clock : edges.cause_clock) ++ends[clock];
   for (const std::uint32_t clock : edges.effect_clock) ++ends[clock];
   for (const InstanceMember& member : edges.members) ++ends[member.clock];
   for (std::size_t first = 0, end = 0; first < count; first = end) {
-    while (end < count && clock_of[end] == clock_of[first]) ++end;
+    while (end < count && clock_of(end) == clock_of(first)) ++end;
     const auto most = std::max_element(ends.begin() + static_cast<std::ptrdiff_t>(first),
                                        ends.begin() + static_cast<std::ptrdiff_t>(end));
-    votes[static_cast<std::size_t>(most - ends.begin())] = end - first == 1 ? 2 : 1;
+    const bool was_set =
+        end - first > 1 || std::ranges::binary_search(set.set_back, clock_of(first));
+    votes[static_cast<std::size_t>(most - ends.begin())] = was_set ? 1 : 2;
   }
   return votes;
 }
 
 Result<std::optional<KeptClocks>> keep_most_clocks(const Clocks& clocks, const Edges& edges,
-                                                   std::int64_t rate_ppb,
-                                                   std::span<const std::uint32_t> clock_of,
+                                                   std::int64_t rate_ppb, const SetClocks& set,
                                                    const AlignGroup& align_group) {
-  const std::vector<char> votes = voting_parts(clocks.clocks.size(), edges, clock_of);
+  const std::vector<char> votes = voting_parts(clocks.clocks.size(), edges, set);
   const auto [stays, complete, is_only] =
       find_staying(clocks.clocks.size(), edges, rate_ppb, votes);
   std::size_t staying = 0;

@@ -27,12 +27,18 @@ struct KeptClocks {
   bool are_known = true;
 };
 
+/// What is known of clocks that were set.
+struct SetClocks {
+  /// The clock that each one is a part of, increasing; empty: all are whole.
+  std::span<const std::uint32_t> clock_of{};
+  std::span<const std::uint32_t> set_back{};  ///< clocks of which some stamps are no evidence
+};
+
 /// Which clocks vote on the common time. A clock that was set counts as several clocks, its parts;
 /// only its part with the most ends of edges and members of instances votes. Returns 1 for that
 /// part, 0 for the others, and 2 for a clock that was not set: these decide where votes are equal.
 /// `clock_of`: the clock that each one is a part of, increasing; empty: no parts; all get 1.
-std::vector<char> voting_parts(std::size_t count, const Edges& edges,
-                               std::span<const std::uint32_t> clock_of);
+std::vector<char> voting_parts(std::size_t count, const Edges& edges, const SetClocks& set);
 
 /// Lets as many clocks stay as can be right together (difference::find_most_at_zero()) if no rate
 /// exceeds a limit, parts per billion; the others are aligned to these, which count as one clock.
@@ -42,8 +48,7 @@ std::vector<char> voting_parts(std::size_t count, const Edges& edges,
 /// Empty if fewer than half of the votes can stay, or if no clocks meet all edges. Edges must be
 /// single ones; their delays count. Errors: those of `align_group`.
 Result<std::optional<KeptClocks>> keep_most_clocks(const Clocks& clocks, const Edges& edges,
-                                                   std::int64_t rate_ppb,
-                                                   std::span<const std::uint32_t> clock_of,
+                                                   std::int64_t rate_ppb, const SetClocks& set,
                                                    const AlignGroup& align_group);
 
 }  // namespace entrain::explain

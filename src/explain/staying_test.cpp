@@ -16,8 +16,10 @@ TEST(VotingParts, each_clock_votes_once_by_the_part_with_most_evidence) {
   EdgeList list;
   for (const std::uint32_t part : {1U, 2U, 2U, 3U}) list.add({0, 100}, {part, 200});
   EXPECT_THAT(voting_parts(4, list.view(), {}), ElementsAre(1, 1, 1, 1));
+  const std::vector<std::uint32_t> set_back{2};
+  EXPECT_THAT(voting_parts(4, list.view(), {.set_back = set_back}), ElementsAre(2, 2, 1, 2));
   const std::vector<std::uint32_t> clock_of{0, 1, 1, 1};
-  EXPECT_THAT(voting_parts(4, list.view(), clock_of), ElementsAre(2, 0, 1, 0));
+  EXPECT_THAT(voting_parts(4, list.view(), {.clock_of = clock_of}), ElementsAre(2, 0, 1, 0));
   EXPECT_THAT(voting_parts(0, EdgeList().view(), {}), IsEmpty());
 }
 
@@ -45,7 +47,8 @@ TEST(KeepMostClocks, parts_of_a_clock_do_not_outvote_two_others) {
     return Result<std::vector<ClockMap>>(std::vector<ClockMap>(group.clocks.size()));
   };
   const std::vector<std::uint32_t> clock_of{0, 1, 2, 2, 2};
-  const auto kept = keep_most_clocks(clocks, list.view(), 100'000, clock_of, align).value();
+  const auto kept =
+      keep_most_clocks(clocks, list.view(), 100'000, {.clock_of = clock_of}, align).value();
   ASSERT_TRUE(kept);
   EXPECT_EQ(kept->kept, 2U);
   EXPECT_EQ(aligned, 3U);

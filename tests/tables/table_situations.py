@@ -97,6 +97,12 @@ def set_back(table):
     table.verdicts = ("clean", "unproven")
 
 
+def set_back_to_before_all(table):
+    at, by = table.inner(), table.last - table.first + abs(size_of_step(table.draw))
+    table.wrong(lambda t: t - by * (t >= at), 10**9)
+    table.verdicts = ("clean", "unproven")
+
+
 def set_three_times(table):
     steps = [(table.inner(), abs(size_of_step(table.draw))) for _ in range(3)]
     table.wrong(lambda t: t + sum(by for at, by in steps if t >= at), 6)
@@ -189,8 +195,8 @@ def a_wrong_clock_beside_one_of_whole_ms(table):
 
 
 KINDS = {f.__name__: f for f in (
-    right_clocks, an_offset, a_drift, set_forward, set_back, set_three_times, two_set_at_once,
-    fast_beside_one_that_was_set, off_and_set_twice, wrong_pairs, whole_us,
+    right_clocks, an_offset, a_drift, set_forward, set_back, set_back_to_before_all,
+    set_three_times, two_set_at_once, fast_beside_one_that_was_set, off_and_set_twice, wrong_pairs, whole_us,
     seconds_with_decimals, iso_8601, a_clock_of_whole_ms, a_wrong_clock_beside_one_of_whole_ms)}
 
 
