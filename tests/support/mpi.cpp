@@ -19,7 +19,11 @@ void prepare_mpi() {
   // it while another one does, or removes it.
   static const TempFolder sessions;
   set("OMPI_MCA_orte_tmpdir_base", sessions.path());
-  // Open MPI refuses root and more processes than cores unless told otherwise; MPICH knows neither.
+  // Open MPI refuses root and more processes than cores unless told otherwise; MPICH knows neither,
+  // and waits in a busy loop.
+#ifdef ENTRAIN_YIELD_WHEN_IDLE
+  set("LD_PRELOAD", ENTRAIN_YIELD_WHEN_IDLE);
+#endif
   set("OMPI_ALLOW_RUN_AS_ROOT", "1");
   set("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
   set("OMPI_MCA_rmaps_base_oversubscribe", "1");

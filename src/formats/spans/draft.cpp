@@ -32,7 +32,7 @@ bool is_unnamed(std::string_view service) {
 }  // namespace
 
 std::string* Place::member(std::string_view key) {
-  constexpr std::array<Key, 14> k_keys{{{"k8s.node.name", Sign::node},
+  constexpr std::array<Key, 15> k_keys{{{"k8s.node.name", Sign::node},
                                         {"host.id", Sign::host_id},
                                         {"host.name", Sign::host},
                                         {"hostname", Sign::host},
@@ -40,6 +40,7 @@ std::string* Place::member(std::string_view key) {
                                         {"k8s.pod.name", Sign::pod},
                                         {"service.instance.id", Sign::instance},
                                         {"container.id", Sign::container},
+                                        {"host.ip", Sign::address},
                                         {"ip", Sign::address},
                                         {"ipv4", Sign::address},
                                         {"ipv6", Sign::address},
@@ -54,6 +55,17 @@ std::string* Place::member(std::string_view key) {
 std::string* Place::member_of_span(std::string_view key) {
   constexpr std::array<Key, 2> k_keys{{{"device.id", Sign::device}, {"session.id", Sign::session}}};
   return member_in(k_keys, key, *this);
+}
+
+std::string_view address_in(std::string_view list) {
+  for (std::string_view rest = list; !rest.empty();) {
+    const std::string_view one = rest.substr(0, rest.find('\n'));
+    const bool is_own = one.starts_with("172.17.") || one.starts_with("169.254.") ||
+                        one.starts_with("fe80:") || is_nowhere(one);
+    if (!is_own) return one;
+    rest.remove_prefix(std::min(one.size() + 1, rest.size()));
+  }
+  return {};
 }
 
 void Place::complete_with(const Place& other) {

@@ -51,6 +51,10 @@ struct Place {
   [[nodiscard]] std::string part() const;
 };
 
+/// The first address of a list, a line each, that few machines share: no loopback, local link, or
+/// usual bridge of containers. "" if there is none.
+std::string_view address_in(std::string_view list);
+
 /// True if a viewer says by this warning that it has moved the times of a span.
 bool says_changed(std::string_view warning);
 

@@ -54,6 +54,16 @@ std::vector<std::string> kinds_of(const Identity& identity) {
   return kinds;
 }
 
+TEST(Place, takes_the_first_address_that_few_machines_share) {
+  EXPECT_EQ(address_in("127.0.0.1\nfe80::1\n172.17.0.1\n10.0.0.5\n10.0.0.6\n"), "10.0.0.5");
+  EXPECT_EQ(address_in("2001:db8::7"), "2001:db8::7");
+  EXPECT_EQ(address_in("::1\n\n169.254.1.2"), "");
+  Place place;
+  *place.member("service.name") = "shop";
+  *place.member("host.ip") = "10.0.0.5";
+  EXPECT_EQ(place.clock(), "shop@10.0.0.5");
+}
+
 TEST(Place, is_named_by_the_most_reliable_attribute) {
   Place place;
   EXPECT_EQ(place.clock(), k_unknown_host);

@@ -52,6 +52,7 @@ void Reader::take_attribute(std::string_view key, std::string_view text, Place& 
     if (key == k_warnings && says_changed(text)) span->has_place = place.is_changed = true;
     return;
   }
+  if (key == "host.ip") text = address_in(text);
   std::string* const member = text.empty() ? nullptr : place.member(key);
   if (member != nullptr) *member = shown_text(text);
 }
