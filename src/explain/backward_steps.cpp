@@ -13,6 +13,7 @@ namespace entrain::explain {
 
 namespace {
 
+// Chosen, not measured; tests: backward_steps_test.cpp.
 constexpr std::size_t k_most_times = 4;  ///< that a clock is set back
 constexpr std::size_t k_least_run = 4;   ///< stamps shown twice before, and as many after, a step
 constexpr std::uint64_t k_level_share = 8;  ///< levels are apart by this share of the largest gap

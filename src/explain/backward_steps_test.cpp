@@ -90,6 +90,14 @@ TEST(BackwardSteps, stamps_that_stay_are_in_the_order_of_time) {
   EXPECT_LT(wrong, 40u);  // a message under way while the clock was set
 }
 
+TEST(BackwardSteps, nothing_has_none) {
+  EdgeList list;
+  EXPECT_THAT(find_backward_steps(0, list.view()), IsEmpty());
+  EXPECT_THAT(find_backward_steps(1, list.view()), IsEmpty());
+  list.add({0, 20}, {1, 10});
+  EXPECT_THAT(find_backward_steps(2, list.view()), IsEmpty());
+}
+
 TEST(BackwardSteps, a_wrong_pair_is_none) {
   RunOfClocks run(1);
   run.add(200, [](std::uint64_t t) { return t; });

@@ -136,7 +136,7 @@ Found explain_rest(std::size_t clocks, const Edges& edges, std::span<const Backw
              static_cast<std::int64_t>(after - found.base)}] =
           static_cast<std::uint32_t>(step.edges.size());
     }
-    explanation.bits += Prices::step * static_cast<double>(std::max<std::size_t>(step.times, 1));
+    explanation.bits += Prices::step * static_cast<double>(step.times);
   }
   explanation.steps.clear(), explanation.evidence.clear();
   for (const auto& [step, evidence] : steps) {

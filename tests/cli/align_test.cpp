@@ -87,6 +87,27 @@ TEST_F(AlignTool, a_clock_that_moves_beside_a_wrong_one_is_not_right) {
   EXPECT_NEAR(rows[1]["offset_s"].get<double>(), 7e-6, 1e-7) << rows;
 }
 
+TEST_F(AlignTool, says_why_nothing_is_proved) {
+  // c is set back by a quarter of the run.
+  const std::vector<std::string> names{"a", "b", "c"};
+  std::string edges = "cause_clock,cause_time,effect_clock,effect_time\n";
+  for (int n = 0; n < 600; ++n) {
+    const int from = n % 3, to = (from + 1 + n / 3 % 2) % 3, time = 1'000'000 + 1000 * n;
+    const auto shown = [](int clock, int at) {
+      return std::to_string(clock == 2 && at > 1'300'000 ? at - 150'000 : at);
+    };
+    edges += names[from] + "," + shown(from, time) + "," + names[to] + "," +
+             shown(to, time + 10 + n % 7) + "\n";
+  }
+  const ChildOutcome outcome = run_tool({"align", put("e.csv", edges)});
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.summary();
+  EXPECT_THAT(outcome.out, testing::StartsWith("Unproven: too many edges contradict the others"));
+  EXPECT_THAT(outcome.out, HasSubstr("the clock of c was set back from"));
+  const ChildOutcome empty =
+      run_tool({"align", put("none.csv", "cause_clock,cause_time,effect_clock,effect_time\n")});
+  EXPECT_THAT(empty.out + empty.err, testing::Not(HasSubstr("too many edges"))) << empty.summary();
+}
+
 TEST_F(AlignTool, clocks_of_a_group_of_their_own_are_untied_also_if_they_move) {
   // Nothing compares d and e, of which e is 7,000 ticks ahead, with a, b and c.
   std::string edges = "cause_clock,cause_time,effect_clock,effect_time\n";
