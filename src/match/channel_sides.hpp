@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/big_vector.hpp"
 #include "match/align_records.hpp"
 #include "match/builder.hpp"
 #include "match/operations.hpp"
@@ -17,7 +18,7 @@ namespace entrain::match {
 struct ChannelSide {
   SideFacts facts;
   std::uint32_t posted = 0;        ///< number of operations, those without a place here too
-  std::vector<EndRecord> records;  ///< one per end whose place is known
+  BigVector<EndRecord> records;  ///< one per end whose place is known
 
   [[nodiscard]] Side side() const { return {records, facts}; }
 };

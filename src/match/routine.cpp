@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -235,46 +234,44 @@ Routine find_steady_routine(std::span<const std::uint32_t> kinds, const MarkovMo
   return routine;
 }
 
-/// Some of the operations of a process.
-struct OperationList {
-  std::vector<std::uint32_t> kinds;
-  std::vector<std::uint32_t> places;  ///< index among all operations
-
-  /// Removes the operations of some kinds.
-  void remove(const std::vector<bool>& removed) {
-    std::size_t kept = 0;
-    for (std::size_t k = 0; k < kinds.size(); ++k) {
-      if (removed[kinds[k]]) continue;
-      kinds[kept] = kinds[k];
-      places[kept++] = places[k];
-    }
-    kinds.resize(kept);
-    places.resize(kept);
+/// What `find` returns for the operations without those of some kinds.
+template <class Find>
+Routine routine_without(const std::vector<bool>& removed, std::span<const std::uint32_t> kinds,
+                        Find find) {
+  std::vector<std::uint32_t> rest, places;
+  for (std::uint32_t at = 0; at < kinds.size(); ++at) {
+    if (removed[kinds[at]]) continue;
+    rest.push_back(kinds[at]);
+    places.push_back(at);
   }
-};
-
-Routine routine_of(OperationList operations) {
-  const std::size_t all = operations.kinds.size();
-  std::optional<MarkovModel> model(operations.kinds);
-  operations.remove(find_occasional(operations.kinds, *model));
-  if (operations.kinds.size() < all) model.emplace(operations.kinds);
-  Routine routine = find_steady_routine(operations.kinds, *model, all - operations.kinds.size());
-  for (Missing& one : routine.missing) one.before = operations.places[one.before];
+  Routine routine = find(std::span<const std::uint32_t>(rest));
+  for (Missing& one : routine.missing) one.before = places[one.before];
   return routine;
+}
+
+Routine routine_of(std::span<const std::uint32_t> kinds) {
+  std::optional<MarkovModel> model(kinds);
+  const std::vector<bool> occasional = find_occasional(kinds, *model);
+  if (std::ranges::find(occasional, true) == occasional.end()) {
+    return find_steady_routine(kinds, *model, 0);
+  }
+  return routine_without(occasional, kinds, [&](std::span<const std::uint32_t> steady) {
+    model.emplace(steady);
+    return find_steady_routine(steady, *model, kinds.size() - steady.size());
+  });
 }
 
 }  // namespace
 
 Routine find_routine(std::span<const std::uint32_t> kinds, const std::vector<bool>& calls) {
-  OperationList operations{{kinds.begin(), kinds.end()}, std::vector<std::uint32_t>(kinds.size())};
-  std::iota(operations.places.begin(), operations.places.end(), 0u);
-  Routine routine = routine_of(operations);
-  if (routine.is_reliable) return routine;
+  Routine routine = routine_of(kinds);
+  const auto is_call = [&](std::uint32_t kind) { return calls[kind]; };
+  if (routine.is_reliable || std::ranges::none_of(kinds, is_call) ||
+      std::ranges::all_of(kinds, is_call)) {
+    return routine;
+  }
   // Calls may repeat with a period of their own.
-  operations.remove(calls);
-  const std::size_t messages = operations.kinds.size();
-  if (messages == kinds.size() || messages == 0) return routine;
-  return routine_of(std::move(operations));
+  return routine_without(calls, kinds, routine_of);
 }
 
 }  // namespace entrain::match
