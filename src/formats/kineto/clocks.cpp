@@ -263,12 +263,35 @@ bool ClockReader::share_a_part(const std::set<std::string_view>& devices) const 
   });
 }
 
+/// True if correlation numbers go on across the falls of these rows. Work of a stream runs in the
+/// order of its launches, which these numbers count: so the clock was set back there. In blocks of
+/// a file that begin anew they fall with the times.
+bool ClockReader::are_launched_in_order(std::span<const std::uint32_t> rows) const {
+  struct Order {
+    std::uint32_t part = 0;
+    std::uint64_t before = 0, most = 0;  ///< largest numbers: of earlier parts, of all so far
+  };
+  std::map<std::uint32_t, Order> orders;
+  for (const std::uint32_t r : rows) {
+    if (!rows_[r].order.falls().empty()) orders.try_emplace(r);
+  }
+  bool any = false;
+  for (const Work& work : work_) {
+    const auto of_row = orders.find(work.row);
+    if (of_row == orders.end() || work.correlation == 0 || is_far(work)) continue;
+    Order& order = of_row->second;
+    if (work.part > order.part) order = {work.part, order.most, order.most};
+    if (work.correlation < order.before) return false;
+    any = any || order.before > 0;
+    order.most = std::max(order.most, work.correlation);
+  }
+  return any;
+}
+
 /// Where the clock of some rows was set back: those that fall at all do so equally often, each time
 /// by less than they show before and after. Blocks of a file that begin anew repeat most times:
 /// `repeats_little` refuses them.
 Falls ClockReader::falls_of(std::span<const std::uint32_t> rows, bool repeats_little) const {
-  const std::int64_t times =
-      repeats_little ? 1 : 0;  // parts are at least as long as what they repeat
   constexpr std::int64_t k_longest = std::int64_t{1} << 45;  ///< longest fall, ns: ten hours
   constexpr std::int64_t k_apart = 50'000'000;  ///< ns: longer than what may hide when it was set
   std::vector<RowOrder::Fall> all;
@@ -288,12 +311,10 @@ Falls ClockReader::falls_of(std::span<const std::uint32_t> rows, bool repeats_li
   }
   for (std::size_t f = 0; f < all.size(); ++f) {
     auto& [begin, next, until, ahead] = all[f];
-    const Int128 from = begin, to = next;
-    const Int128 least = times * (from - to);
-    if (from - to > k_longest || until - from > k_longest || to - parts[f].first < least ||
-        parts[f + 1].last - from < least) {
-      return {};
-    }
+    const Int128 from = begin, to = next, by = from - to;
+    if (by > k_longest || until - from > k_longest) return {};
+    // Parts are at least as long as what they repeat.
+    if (repeats_little && (to - parts[f].first < by || parts[f + 1].last - from < by)) return {};
     ahead = until - next + k_apart;
   }
   return {std::move(all)};
@@ -377,7 +398,9 @@ void ClockReader::count_all_on() {
     rows[{row.is_of_device, row.is_of_device ? row.name.process : host}].push_back(r);
   }
   std::map<std::pair<bool, std::string_view>, Falls> of_clock;
-  for (const auto& [clock, own] : rows) of_clock[clock] = falls_of(own, true);
+  for (const auto& [clock, own] : rows) {
+    of_clock[clock] = falls_of(own, !are_launched_in_order(own));
+  }
   // A host and its devices that were set together count on by the same.
   const auto host_name = [&](const auto& clock) {
     const auto device = devices_.find(clock.second);
@@ -393,16 +416,22 @@ void ClockReader::count_all_on() {
     Falls own = falls_of(rows[clock], false);
     if (own.all.size() == other.all.size()) falls = std::move(own);
   };
+  // One that shows no fall was set between two of its events.
+  const auto unseen = [](Falls falls) {
+    for (RowOrder::Fall& fall : falls.all) fall.until = fall.to + (fall.from - fall.to) / 2;
+    return falls;
+  };
   for (auto& [clock, falls] : of_clock) {
     Falls& host = host_of_clock(clock);
     if (&host == &falls) continue;
     take_like(host_name(clock), host, falls);
+    if (host.all.empty()) host = unseen(falls);
+  }
+  for (auto& [clock, falls] : of_clock) {
+    Falls& host = host_of_clock(clock);
+    if (&host == &falls) continue;
     take_like(clock, falls, host);
-    if (host.all.empty()) continue;
-    if (falls.all.empty()) {
-      falls = host;
-      for (RowOrder::Fall& fall : falls.all) fall.until = fall.to + (fall.from - fall.to) / 2;
-    }
+    if (falls.all.empty()) falls = unseen(host);
     for (std::size_t f = 0; f < host.all.size() && falls.all.size() == host.all.size(); ++f) {
       host.all[f].ahead = std::max(host.all[f].ahead, falls.all[f].ahead);
     }
