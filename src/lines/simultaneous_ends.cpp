@@ -21,8 +21,9 @@ namespace {
 struct EndLineThresholds {
   static constexpr std::size_t ends_of_rate = 4;  ///< least ends of a clock that show a rate
   static constexpr std::size_t ends_of_offset =
-      3;  ///< least ends: their median tolerates a late one
-  static constexpr int most_offset_rounds = 200;
+      3;                                   ///< least ends: their median tolerates a late one
+  static constexpr int most_rounds = 200;  ///< of offsets, at first and at last
+  static constexpr int most_rounds_between_rates = 50;
   static constexpr int rate_rounds = 8;
   /// Without convergence, offsets are accepted if they jump by less than 1 / this of the spread.
   static constexpr std::int64_t spread_per_jump = 8;
@@ -60,13 +61,16 @@ class FitEnds {
       rich += table_.size_of(c) >= EndLineThresholds::ends_of_offset ? 1 : 0;
     }
     if (rich < 2) return std::nullopt;
-    TRY_ASSIGN(bool settled, set_offsets());
-    // Drift looks like noise at first.
-    for (int round = 0; settled && round < EndLineThresholds::rate_rounds; ++round) {
+    // Drift looks like noise at first, and may keep offsets from converging.
+    TRY(set_offsets(EndLineThresholds::most_rounds));
+    for (int round = 1; round <= EndLineThresholds::rate_rounds; ++round) {
       find_noise();
       for (std::size_t c = 0; c < lines_.size(); ++c) set_rate(c);
-      TRY_ASSIGN(settled, set_offsets());
+      if (round < EndLineThresholds::rate_rounds) {
+        TRY(set_offsets(EndLineThresholds::most_rounds_between_rates));
+      }
     }
+    TRY_ASSIGN(const bool settled, set_offsets(EndLineThresholds::most_rounds));
     if (!settled) return std::nullopt;
     find_noise();
     return finish();
@@ -80,9 +84,9 @@ class FitEnds {
 
   /// Finds offsets under which the median end of each clock is in the middle of its instance; false
   /// without convergence.
-  Result<bool> set_offsets() {
+  Result<bool> set_offsets(int most_rounds) {
     std::int64_t largest = 0;
-    for (int round = 0; round < EndLineThresholds::most_offset_rounds; ++round) {
+    for (int round = 0; round < most_rounds; ++round) {
       TRY(control_.check());
       measure();
       const std::vector<std::int64_t> residuals = median_residuals();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "lines/simultaneous_ends.hpp"
 
+#include <algorithm>
+#include <random>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -16,10 +18,12 @@ struct Calls {
   std::vector<InstanceMember> members;
 
   explicit Calls(std::size_t count) : clocks{.clocks = std::vector<entrain::Clock>(count)} {}
-  void add(const std::vector<std::uint64_t>& ends, bool coincide = true) {
+  /// Of clocks from `first` on.
+  void add(const std::vector<std::uint64_t>& ends, bool coincide = true, std::uint32_t first = 0) {
     const auto count = static_cast<std::uint32_t>(ends.size());
     instances.push_back({.ends_coincide = coincide, .first = members.size(), .ends = count});
-    for (std::uint32_t c = 0; c < count; ++c) members.push_back({.clock = c, .time = ends[c]});
+    for (std::uint32_t c = 0; c < count; ++c)
+      members.push_back({.clock = first + c, .time = ends[c]});
   }
   std::optional<std::vector<ClockMap>> run(std::optional<std::uint32_t> reference = {}) {
     Edges edges;
@@ -134,6 +138,38 @@ TEST(SimultaneousEnds, a_drift_that_stands_out_is_taken_away) {
   ASSERT_TRUE(found);
   EXPECT_NEAR(static_cast<double>((*found)[2](1'000'000)), 0, 50);
   EXPECT_NEAR(static_cast<double>((*found)[2](100'006'000'000)), 100'000'000'000, 50);
+}
+
+/// Calls of pairs beside those of all: while its drift is not known, no offsets of a clock suit
+/// both.
+TEST(SimultaneousEnds, a_drift_is_taken_away_where_pairs_call_too) {
+  int found = 0;
+  std::ptrdiff_t staying = 0;
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    std::mt19937 draw(seed);
+    Calls calls(8);
+    const auto end = [&](std::uint32_t clock, std::uint64_t t) {
+      const auto late = static_cast<std::uint64_t>(std::exponential_distribution(5e-4)(draw));
+      return t + late + (clock == 0 ? 3'000'000 + t / 17'000 : 0);  // 59 ppm
+    };
+    for (std::uint64_t t = 0; t < 2'000'000'000; t += 100'000'000) {
+      for (std::uint32_t first = 0; first < 8; first += 2) {
+        const std::uint64_t at = t + draw() % 40'000'000;
+        calls.add({end(first, at), end(first + 1, at)}, true, first);
+      }
+      std::vector<std::uint64_t> all;
+      for (std::uint32_t c = 0; c < 8; ++c) all.push_back(end(c, t + 60'000'000));
+      calls.add(all);
+    }
+    const auto maps = calls.run();
+    if (!maps) continue;
+    ++found;
+    staying +=
+        std::count_if(maps->begin(), maps->end(), [](const auto& m) { return m.is_identity(); });
+    EXPECT_NEAR(static_cast<double>((*maps)[0](3'000'000)), 0, 10'000);
+  }
+  EXPECT_GE(found, 38);
+  EXPECT_GE(staying, 38 * 7);
 }
 
 TEST(SimultaneousEnds, a_clock_that_wanders_gets_a_map_with_bends) {

@@ -260,6 +260,47 @@ TEST_F(Devices, times_that_a_clock_shows_twice_count_on_in_the_order_of_records)
   EXPECT_TRUE(file(twice).clocks[0].falls.all.empty());
 }
 
+/// Launches come five at a time, 10 ms apart: the host shows no fall where the device does.
+TEST_F(Devices, a_host_is_set_back_with_its_device) {
+  std::vector<std::string> events;
+  for (int k = 1; k <= 40; ++k) {
+    const double launched = 10'000 * ((k - 1) / 5) + 10 * k, begun = 12'000 + 2'000 * k;
+    const auto shown = [](double time) { return 1e6 + time - (time > 53'000 ? 5'000 : 0); };
+    events.push_back(launch(shown(launched), k));
+    events.push_back(work(shown(begun), k));
+  }
+  const RankFile one = file(events);
+  ASSERT_EQ(one.clocks.size(), 2U);
+  for (const FileClock& clock : one.clocks) ASSERT_EQ(clock.falls.all.size(), 1U);
+  ASSERT_EQ(one.clocks[1].edges.size(), 30U);  // without those of calls in flight
+  for (const InnerEdge& edge : one.clocks[1].edges) {
+    EXPECT_GT(edge.device, edge.host + 13'000'000);
+    EXPECT_LT(edge.device, edge.host + 23'000'000);
+  }
+}
+
+/// What follows is shorter than what repeats: numbers of launches tell that time went on.
+TEST_F(Devices, a_clock_that_was_set_back_near_the_end_counts_on) {
+  std::vector<std::string> events;
+  for (int k = 1; k <= 40; ++k) {
+    const double time = 1e6 + 2'000.0 * k - (k > 38 ? 25'000 : 0);
+    events.push_back(launch(time, k));
+    events.push_back(work(time + 20, k));
+  }
+  for (const FileClock& clock : file(events).clocks) {
+    ASSERT_EQ(clock.falls.all.size(), 1U);
+    EXPECT_EQ(clock.falls.all[0].from - clock.falls.all[0].to, 23'000'000);
+  }
+  // Blocks of a file in another order.
+  events.clear();
+  for (int k = 1; k <= 40; ++k) {
+    const int number = k > 38 ? k - 38 : k + 2;
+    events.push_back(launch(1e6 + 2'000.0 * number, number));
+    events.push_back(work(1e6 + 2'000.0 * number + 20, number));
+  }
+  for (const FileClock& clock : file(events).clocks) EXPECT_TRUE(clock.falls.all.empty());
+}
+
 TEST(RowOrder, an_end_that_no_clock_shows_hides_no_fall) {
   RowOrder order;
   order.see(5'000'000, 5'010'000);
