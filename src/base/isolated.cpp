@@ -19,6 +19,10 @@
 #include "base/file.hpp"
 #include "base/try.hpp"
 
+#ifdef ENTRAIN_COVERAGE
+extern "C" void __gcov_dump();
+#endif
+
 namespace entrain {
 
 namespace {
@@ -52,6 +56,9 @@ std::uint64_t inherited_memory() {
     std::fwrite(&size, sizeof size, 1, to);
     std::fwrite(record.data(), 1, record.size(), to);
   });
+#ifdef ENTRAIN_COVERAGE
+  ::__gcov_dump();  // _exit() does not count what has run, and the parent may end this process soon
+#endif
   std::fclose(to);
   ::_exit(0);
 }

@@ -221,7 +221,9 @@ Result<void> give_name(const Move& move, Staging& staging) {
   }
   if (errno != EEXIST || !move.rule.force) return cannot_name(move.target, errno);
   // If this process is killed, the hidden folder may hold what is no result.
-  if (move.kind == Kind::file) TRY(mark_replacing(staging.path()));
+  if (move.kind == Kind::file) {
+    TRY(under_final_name(mark_replacing(staging.path()), staging.path(), move.target));
+  }
   return replace(move, staging);
 }
 
@@ -341,8 +343,9 @@ Result<void> OutputFile::finish() {
   } else {
     mark_file(made_);
   }
+  kept_ = File(::open(made_.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   struct stat status {};
-  if (::lstat(made_.c_str(), &status) != 0) return named(cannot_name(target_, errno));
+  if (::fstat(kept_.descriptor(), &status) != 0) return named(cannot_name(target_, errno));
   identity_ = {status.st_dev, status.st_ino};
   return named(make_durable(made_));
 }

@@ -116,7 +116,8 @@ class OutputFile {
   OutputRule rule_;
   Staging staging_;
   File file_;
-  std::pair<dev_t, ino_t> identity_;  ///< device and inode of the file
+  std::pair<dev_t, ino_t> identity_;  ///< device and inode of the complete file
+  File kept_;                         ///< it, open, so that its inode becomes no other file's
 };
 
 /// An OutputFile with this content. Errors: as OutputFile::check(), no space, and so on.

@@ -3,52 +3,28 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
+#include <sys/un.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <fstream>
-#include <iterator>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "base/temp_folder_testing.hpp"
 #include "base/try.hpp"
+#include "output/outputs_testing.hpp"
 
 namespace entrain {
 namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-
-void put(const fs::path& path, const std::string& content = "content") {
-  std::ofstream(path) << content;
-}
-
-std::string content_of(const fs::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-std::ptrdiff_t entries(const fs::path& folder) {
-  return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
-}
-
-/// Writes a folder with one file.
-Result<void> make_folder(const fs::path& target, const std::string& name, bool force = false) {
-  auto output = OutputFolder::create(target, {.force = force, .inputs = {}});
-  if (!output) return tl::unexpected(output.error());
-  put(output->path() / name);
-  return output->commit();
-}
-
-/// Writes a file with a mark.
-Result<void> make_file(const fs::path& target, const std::string& text, bool force = false) {
-  return write_output(target, file_mark() + text, {.force = force, .inputs = {}});
-}
+using namespace testing_outputs;
 
 TEST(OutputFolder, appears_only_on_commit) {
   const TempFolder root;
@@ -210,24 +186,6 @@ TEST(OutputFolder, an_attached_folder_stays_when_its_helper_ends) {
   EXPECT_TRUE(fs::exists(output->path()));
 }
 
-/// The folder that a process leaves which is killed before its commit.
-fs::path left_by_killed_process(const fs::path& target) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    auto output = OutputFolder::create(target, {});
-    if (output) put(output->path() / "a");
-    ::_exit(0);
-  }
-  ::waitpid(child, nullptr, 0);
-  for (const auto& entry : fs::directory_iterator(target.parent_path())) return entry.path();
-  return {};
-}
-
-std::uint64_t removed_for(const fs::path& target) {
-  const auto output = OutputFolder::create(target, {.force = true, .inputs = {}});
-  return output ? output->leftovers_removed() : ~std::uint64_t{0};
-}
-
 TEST(Staging, removes_what_a_killed_process_left) {
   const TempFolder root;
   const fs::path left = left_by_killed_process(root / "out");
@@ -265,6 +223,63 @@ TEST(Staging, leaves_alone_what_only_has_such_a_name) {
   fs::remove(left / k_folder_mark);
   EXPECT_EQ(removed_for(root / "out"), 0u);
   EXPECT_TRUE(fs::exists(left / "a"));
+}
+
+TEST(Staging, leaves_alone_what_no_process_can_have_left) {
+  const TempFolder root;
+  fs::path left = left_by_killed_process(root / "out");
+  const std::string name = left.filename().string();
+  const std::string host = name.substr(0, name.find('-', name.find("partial-") + 8));
+  for (const char* rest : {"", "-", "-1", "-x-1", "--1", "-1-", "-1-x", "-12345678901-1",
+                           "-1-1.new", "-99999999-1.old.old"}) {
+    const fs::path renamed = root / (host + rest);
+    fs::rename(left, renamed);
+    left = renamed;
+    EXPECT_EQ(removed_for(root / "out"), 0u) << rest;
+    EXPECT_TRUE(fs::exists(left / "a")) << rest;
+  }
+  fs::rename(left, root / name);
+  EXPECT_EQ(removed_for(root / "out"), 1u);
+}
+
+TEST(Staging, removes_an_empty_folder_but_no_file_or_link) {
+  const TempFolder root;
+  const fs::path left = left_by_killed_process(root / "out");
+  fs::remove_all(left);
+  fs::create_directory(left);  // its process was killed before it could mark it
+  EXPECT_EQ(removed_for(root / "out"), 1u);
+  put(left, "mine");
+  EXPECT_EQ(removed_for(root / "out"), 0u);
+  EXPECT_EQ(content_of(left), "mine");
+  fs::remove(left);
+  fs::create_directory(root / "mine");
+  fs::create_directory_symlink("mine", left);
+  EXPECT_EQ(removed_for(root / "out"), 0u);
+  EXPECT_TRUE(fs::is_symlink(left));
+}
+
+TEST(Staging, removes_what_a_process_left_that_was_killed_while_it_replaced_a_file) {
+  const TempFolder root;
+  const fs::path left = left_by_killed_process(root / "out");
+  fs::remove(left / "a");
+  ASSERT_TRUE(mark_replacing(left));
+  ASSERT_TRUE(make_file(left / "result", "the old one"));
+  const auto removed = [&] {
+    const auto output = OutputFile::create(root / "out", {.force = true, .inputs = {}});
+    return output ? output->leftovers_removed() : ~std::uint64_t{0};
+  };
+  EXPECT_EQ(removed(), 0u);  // it may be all that is left
+  put(root / "out", "");     // which only reserves the name
+  EXPECT_EQ(removed(), 0u);
+  fs::remove(root / "out");
+  ASSERT_TRUE(make_file(left / "new", "a result"));
+  fs::rename(left / "new", root / "out");
+  put(left / "mine");  // nobody knows how that came there
+  EXPECT_EQ(removed(), 0u);
+  EXPECT_TRUE(fs::exists(left / "mine"));
+  fs::remove(left / "mine");
+  EXPECT_EQ(removed(), 1u);
+  EXPECT_FALSE(fs::exists(left));
 }
 
 TEST(Staging, keeps_a_result_that_was_set_aside_until_there_is_another) {
@@ -454,6 +469,62 @@ TEST(OutputFile, refuses_what_is_no_file) {
   }
   EXPECT_TRUE(fs::is_symlink(root / "link"));
   EXPECT_TRUE(fs::is_fifo(root / "fifo"));
+}
+
+TEST(Outputs, are_refused_by_what_stands_there) {
+  const TempFolder root;
+  fs::create_directory(root / "folder");
+  put(root / "file");
+  fs::create_symlink("nowhere", root / "link");
+  ASSERT_EQ(::mkfifo((root / "fifo").c_str(), 0600), 0);
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  (root / "socket").string().copy(address.sun_path, sizeof address.sun_path - 1);
+  const File socket(::socket(AF_UNIX, SOCK_STREAM, 0));
+  ASSERT_EQ(::bind(socket.descriptor(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  const auto expect = [](const Result<void>& refused, const std::string& part) {
+    ASSERT_FALSE(refused) << part;
+    EXPECT_NE(refused.error().message.find(part), std::string::npos) << refused.error().message;
+  };
+  expect(OutputFile::check(root / "folder", {}), "is a folder, which a file does not replace");
+  expect(OutputFolder::check(root / "file", {}), "is a file, which a folder does not replace");
+  expect(OutputFile::check(root / "link", {}), "is a symbolic link");
+  expect(OutputFile::check(root / "fifo", {}), "is a FIFO");
+  expect(OutputFolder::check(root / "socket", {}), "is a socket");
+  expect(OutputFile::check("/dev/null", {}), "is a device");
+  expect(OutputFile::check(root / "file" / "out", {}), "file is no folder; choose another name");
+  expect(OutputFolder::check((root / "file" / "out").string() + "/", {}), "file is no folder");
+  expect(OutputFile::check(root / "none" / "out", {}), "make it first");
+  expect(OutputFile::check(root / "out/", {}), "names no file");
+  expect(OutputFolder::check("", {}), "empty name");
+  expect(OutputFolder::check("/", {}), "/ exists already; choose another name, or remove it");
+  expect(OutputFolder::check(root / "folder" / "..", {}), "exists already");
+  expect(OutputFile::check(root / "file", {.force = true, .offers_force = true, .inputs = {}}),
+         "file is not replaced, because it has no mark");
+}
+
+TEST(Outputs, of_a_folder_that_is_gone_need_a_path_from_the_root) {
+  const fs::path before = fs::current_path();
+  {
+    const TempFolder gone;
+    fs::current_path(gone.path());
+  }
+  const auto refused = OutputFile::check("out", {});
+  const auto both = check_distinct({{"-a", "x"}, {"-b", "y"}});
+  fs::current_path(before);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("cannot tell where out is"), std::string::npos);
+  EXPECT_FALSE(both);
+}
+
+TEST(OutputFile, is_no_input) {
+  const TempFolder root;
+  ASSERT_TRUE(make_file(root / "in", ""));
+  auto inputs = std::make_shared<Inputs>();
+  inputs->add_file(root / "in");
+  const auto refused = OutputFile::check(root / "in", {.force = true, .inputs = inputs});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::usage);
+  EXPECT_NE(refused.error().message.find("is the input"), std::string::npos);
 }
 
 TEST(OutputFile, takes_a_name_as_long_as_the_system_does) {

@@ -279,6 +279,56 @@ TEST(Evaluation, a_schedule_that_is_longer_than_its_interval_has_none) {
   EXPECT_EQ(bound.drifts[0].interval_slots[0], 0);
 }
 
+TEST(Evaluation, names_the_links_of_what_goes_wrong) {
+  Setting small("single:4", LinkModel::at_switch, 300 * k_ppm, {{"cp", "3.13ns"}});
+  const SimulationReport overrun = small.run();
+  ASSERT_FALSE(overrun.risks.empty());
+  ASSERT_FALSE(overrun.result.overruns.empty());
+  for (const OverrunRisk& risk : overrun.risks) {
+    EXPECT_FALSE(overrun.channel_names[risk.channel].empty());
+  }
+  EXPECT_GT(overrun.overrunning_flits(), 0);
+  EXPECT_FALSE(overrun.keeps_all());
+  Setting late("single:3", LinkModel::at_switch, 500 * k_ppm);
+  late.options.interval_slots = 3000;
+  const SimulationReport inverted = late.run();
+  ASSERT_TRUE(inverted.result.first_inversion);
+  EXPECT_FALSE(inverted.channel_names[inverted.result.first_inversion->channel].empty());
+  EXPECT_FALSE(inverted.synchronised());
+  EXPECT_FALSE(inverted.keeps_all());
+}
+
+TEST(Evaluation, keeps_all_only_within_the_bound) {
+  Setting setting("single:4", LinkModel::at_switch, 100 * k_ppm);
+  const SimulationReport report = setting.run();
+  ASSERT_TRUE(report.keeps_all()) << report.skew_after.count();
+  EXPECT_EQ(report.excess(), Femtoseconds(0));
+  SimulationReport beyond = report;
+  beyond.skew_after = report.method.skew[0] + Femtoseconds(7);
+  EXPECT_EQ(beyond.excess(), Femtoseconds(7));
+  EXPECT_FALSE(beyond.keeps_all());
+  Setting once = setting;
+  once.options.synchronisations = 1;  // whose lag nothing tells
+  EXPECT_FALSE(once.run().lag_per_schedule);
+}
+
+TEST(Evaluation, a_machine_without_drift_has_no_limit) {
+  Setting setting("single:4", LinkModel::at_switch, 0);
+  const Limit limit = find_limit(setting.network(), setting.options, 100, nullptr).value();
+  EXPECT_FALSE(limit.is_lost_beyond);
+  EXPECT_EQ(limit.interval_slots, 10'000'000);
+}
+
+TEST(Evaluation, a_limit_below_the_schedule_is_found_there) {
+  // At this drift no interval holds: the search ends at the schedule itself.
+  Setting setting("single:8", LinkModel::at_switch, 300 * k_ppm);
+  setting.options.drift_ppb = 20'000 * k_ppm;
+  setting.options.phase = setting.parameters.slot();
+  const Limit limit = find_limit(setting.network(), setting.options, 1000, nullptr).value();
+  EXPECT_TRUE(limit.is_lost_beyond);
+  EXPECT_LT(limit.interval_slots, 1000);
+}
+
 TEST(Evaluation, a_limit_with_traffic_is_bounded_in_packets) {
   Setting setting("single:4", LinkModel::at_switch, 300 * k_ppm, {{"slot-flits", "100"}});
   setting.options.drift_ppb = 0;

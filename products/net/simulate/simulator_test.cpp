@@ -316,6 +316,61 @@ TEST(Simulator, options_out_of_range_are_refused) {
               HasSubstr("more than a slot"));
   EXPECT_THAT(refusal([](SimulationOptions& o) { o.interval_slots = 400'000'000; }),
               HasSubstr("an hour"));
+  EXPECT_THAT(refusal([](SimulationOptions& o) { o.guard_flits = -1; }), HasSubstr("idle flits"));
+  EXPECT_THAT(refusal([](SimulationOptions& o) { o.synchronisations = 1'000'001; }),
+              HasSubstr("between 1 and 1000000"));
+  Machine none("single:3");
+  none.schedule = {};
+  SimulationOptions options = machine.options(LinkModel::at_switch);
+  const auto without_slots =
+      simulate(none.topology, none.schedule, none.parameters, options, nullptr);
+  ASSERT_FALSE(without_slots);
+  EXPECT_THAT(without_slots.error().message, HasSubstr("no slots"));
+  none.parameters.cp = Femtoseconds(0);
+  EXPECT_FALSE(simulate(none.topology, machine.schedule, none.parameters, options, nullptr));
+  const Machine large("single:16");
+  options = large.options(LinkModel::at_switch);
+  options.synchronisations = 1'000'000;
+  options.every_slot = true;
+  const auto readings =
+      simulate(large.topology, large.schedule, large.parameters, options, nullptr);
+  ASSERT_FALSE(readings);
+  EXPECT_THAT(readings.error().message, HasSubstr("too many to keep the clocks of all"));
+}
+
+/// Notes what a run tells, and stops it after some units.
+struct Watcher : Progress {
+  void begin(std::string_view name, std::uint64_t units, std::string_view) override {
+    phase = name;
+    total = units;
+  }
+  void advance(std::uint64_t units) override { done += units; }
+  [[nodiscard]] bool cancelled() const override { return done >= most; }
+  std::string phase;
+  std::uint64_t total = 0, done = 0, most = ~std::uint64_t{0};
+};
+
+TEST(Simulator, tells_how_far_it_is_and_stops_when_it_shall) {
+  const Machine machine("tree:4x3");
+  SimulationOptions options = machine.options(LinkModel::at_switch);
+  options.load = 1;
+  options.synchronisations = 3;
+  options.interval_slots = 200;
+  options.skip = false;
+  Watcher watcher;
+  ASSERT_TRUE(simulate(machine.topology, machine.schedule, machine.parameters, options, &watcher));
+  EXPECT_EQ(watcher.phase, "simulate");
+  EXPECT_EQ(watcher.total, machine.topology.interfaces().size() *
+                               static_cast<std::uint64_t>(2 * 200 + machine.schedule.slots + 1));
+  EXPECT_LE(watcher.done, watcher.total);
+  EXPECT_GT(watcher.done, watcher.total * 9 / 10);
+  Watcher stops;
+  stops.most = watcher.total / 2;
+  const auto stopped =
+      simulate(machine.topology, machine.schedule, machine.parameters, options, &stops);
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().kind, ErrorKind::interrupted);
+  EXPECT_LT(stops.done, watcher.done);
 }
 
 }  // namespace

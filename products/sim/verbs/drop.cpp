@@ -74,9 +74,12 @@ class DropFilter final : public otf2::EventFilter {
   /// Returns the marks before an early end: after it nothing is recorded.
   [[nodiscard]] std::vector<otf2::MeasurementMark> marks() const override {
     if (!mark_windows_ || !drop_.window) return {};
-    std::vector<otf2::MeasurementMark> marks{{drop_.window->begin, false},
-                                             {drop_.window->end, true}};
-    std::erase_if(marks, [&](const auto& mark) { return drop_.end && mark.time >= *drop_.end; });
+    std::vector<otf2::MeasurementMark> marks;
+    const auto add = [&](std::uint64_t time, bool on) {
+      if (!drop_.end || time < *drop_.end) marks.push_back({time, on});
+    };
+    add(drop_.window->begin, false);
+    add(drop_.window->end, true);
     return marks;
   }
 

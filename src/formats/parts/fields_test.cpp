@@ -110,6 +110,85 @@ TEST(Fields, lists_are_no_longer_than_the_text) {
   EXPECT_TRUE(samples.empty());
 }
 
+/// True if `visit` reads what it wrote with the byte at `at` changed to `byte`.
+template <class Visit>
+bool is_read_with(const Visit& visit, std::size_t at, char byte) {
+  FieldWriter writer;
+  visit(writer);
+  std::string text = writer.take();
+  text[at] = byte;
+  FieldReader reader(text);
+  visit(reader);
+  return reader.fine();
+}
+
+TEST(Fields, that_no_member_can_hold_are_refused) {
+  const auto shifts = [](auto& fields) {
+    std::vector<Sample> samples{{1, 2, true}};
+    columns(fields, samples, &Sample::shift);
+  };
+  const auto flags = [](auto& fields) {
+    std::vector<Sample> samples{{1, 2, true}};
+    columns(fields, samples, &Sample::is_odd);
+  };
+  EXPECT_TRUE(is_read_with(shifts, 0, 6));
+  EXPECT_TRUE(is_read_with(flags, 0, 0));
+  EXPECT_FALSE(is_read_with(flags, 0, 4));  // 2 is neither true nor false
+  FieldWriter writer;
+  writer(std::int64_t{1} << 40);
+  const std::string text = writer.take();
+  FieldReader reader(text);
+  std::vector<Sample> samples(1);
+  columns(reader, samples, &Sample::shift);
+  EXPECT_FALSE(reader.fine());
+}
+
+TEST(Fields, numbers_of_texts_that_were_not_given_are_refused) {
+  FieldWriter writer;
+  writer.repeated("x");
+  writer(std::uint64_t{2});  // of the third text
+  const std::string text = writer.take();
+  FieldReader reader(text);
+  std::string read;
+  reader.repeated(read);
+  EXPECT_EQ(read, "x");
+  EXPECT_TRUE(reader.fine());
+  reader.repeated(read);
+  EXPECT_FALSE(reader.fine());
+}
+
+TEST(Fields, numbers_longer_than_64_bits_are_refused) {
+  for (const std::size_t bytes : {10, 11, 1000}) {
+    const std::string text(bytes, '\xFF');
+    FieldReader reader(text);
+    std::uint64_t value = 1;
+    reader(value);
+    EXPECT_FALSE(reader.fine());
+    EXPECT_EQ(value, 0u);
+  }
+}
+
+TEST(Fields, after_damage_all_values_are_empty) {
+  FieldWriter writer;
+  writer(std::uint64_t{300});
+  writer(std::string("text"));
+  const std::string text = writer.take();
+  FieldReader reader(text);
+  std::uint8_t small = 7;
+  reader(small);
+  ASSERT_FALSE(reader.fine());
+  Everything read = sample();
+  read.map.clear();  // entries are added
+  visit(reader, read);
+  EXPECT_EQ(read.large, 0u);
+  EXPECT_EQ(read.text, "");
+  EXPECT_EQ(read.some, std::nullopt);
+  EXPECT_EQ(read.hash, 0u);
+  EXPECT_EQ(read.none, std::nullopt);
+  EXPECT_TRUE(read.names.empty() && read.samples.empty() && read.map.empty());
+  EXPECT_FALSE(reader.at_end());
+}
+
 TEST(Fields, elements_take_the_bytes_that_they_need) {
   FieldWriter writer;
   writer(std::uint64_t{3});

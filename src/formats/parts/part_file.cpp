@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <span>
 #include <utility>
 #include <vector>
@@ -122,9 +121,7 @@ Result<std::string> content_of(Kind kind, const fs::path& file) {
   }
   std::string_view number = std::string_view(line).substr(line_of(kind).size());
   number = number.substr(0, number.find(' '));
-  unsigned version = 0;
-  std::from_chars(number.data(), number.data() + number.size(), version);
-  if (version != k_version) {
+  if (number != std::to_string(k_version)) {
     return input_error(
         "{} is a {} of version {}, and this entrain knows version {}: run all steps with one "
         "entrain",
