@@ -82,7 +82,8 @@ class EdgeTableReader {
         result_.wraps.resize(clocks_.clocks.size());
         count_in_one_unit(list(), clocks_, layout_.clock_hz, result_.wraps);
       } else {
-        result_.wraps = count_on(list(), clocks_, std::max<std::uint64_t>(unit, 1), result_.notes);
+        result_.wraps = count_on(list(), clocks_, std::max<std::uint64_t>(unit, 1), result_.notes,
+                                 result_.set_aside);
       }
       move_to_ends_of_steps(list(), clocks_, result_.notes);
     }
