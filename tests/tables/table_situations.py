@@ -189,6 +189,21 @@ def a_clock_since_boot(table):
     table.wrong(lambda t: by + (t - table.first) + int((t - table.first) * rate / 1e6))
 
 
+def floating_point(table):
+    """Times that went through a double; messages are faster than its digits."""
+    by = size_of_step(table.draw)
+    table.wrong(lambda t: t + by)
+    unit, name = table.draw.choice(((SECOND, "time"), (MS, "ms"), (US, "us")))
+    table.header = f"src,send_{name},dst,recv_{name}"
+    table.resolution = 500
+    table.edges = [(a, sent, b, sent + 20 + int(table.draw.expovariate(1 / 100)))
+                   for a, sent, b, _ in table.edges]
+    form = table.draw.choice((repr, lambda x: f"{x:.{len(str(SECOND // unit)) - 1}f}"))
+    if unit == SECOND:
+        form = table.draw.choice((repr, lambda x: f"{x:.9f}"))
+    table.times = lambda t: form(t / unit)
+
+
 def a_counter(table, ticks):
     """A counter of 32 bits that wraps one to six times. Messages are so far apart as this needs."""
     period, draw = 2**32 * ticks, table.draw
@@ -233,7 +248,7 @@ def a_wrong_clock_beside_one_of_whole_ms(table):
 KINDS = {f.__name__: f for f in (
     right_clocks, an_offset, a_drift, set_forward, set_back, set_back_to_before_all,
     set_three_times, two_set_at_once, fast_beside_one_that_was_set, off_and_set_twice, wrong_pairs, whole_us,
-    seconds_with_decimals, iso_8601, in_2050, a_clock_since_boot,
+    seconds_with_decimals, iso_8601, in_2050, a_clock_since_boot, floating_point,
     a_counter_of_ns, a_counter_of_us, a_clock_of_whole_ms, a_wrong_clock_beside_one_of_whole_ms)}
 
 

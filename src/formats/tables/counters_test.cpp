@@ -164,9 +164,9 @@ TEST_F(CountOn, says_why_a_named_counter_stays) {
 
 class Steps : public testing::Test {
  protected:
-  std::vector<std::string> moved(EdgeList& list) const {
+  std::vector<std::string> moved(EdgeList& list, std::uint64_t unit = 0) const {
     std::vector<std::string> notes;
-    move_to_ends_of_steps(list, clocks_, notes);
+    move_to_ends_of_steps(list, clocks_, unit, notes);
     return notes;
   }
   /// The board shows multiples of `step`.
