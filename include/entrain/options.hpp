@@ -92,7 +92,7 @@ const char* name_of(ClockDomain rule);
 
 /// The kind of the clocks of a trace: it decides what is assumed before any measurement.
 enum class ClockKind {
-  /// Wall clocks if the earliest stamp lies between the years 2000 and 2100, else timers.
+  /// Wall clocks if the first stamps of most lie between the years 2000 and 2100, else timers.
   automatic,
   timer,  ///< counts freely from any origin, such as TSC and CLOCK_MONOTONIC_RAW
   wall,   ///< shows the time of day and is slewed, such as CLOCK_REALTIME and gettimeofday

@@ -71,7 +71,6 @@ using UnitEdges = std::vector<constraints::ClockConstraint>;
 class OpenOffsets {
  public:
   OpenOffsets(const UnitEdges& of_units, std::uint32_t reference) {
-    constexpr std::int64_t k_longest = std::int64_t{1} << 60;  // of difference::Edge
     const auto event = [&](std::uint32_t unit) {
       const auto number = static_cast<std::uint32_t>(numbers_.size());
       return difference::Event{numbers_.try_emplace(unit, number).first->second, 0};
@@ -79,7 +78,8 @@ class OpenOffsets {
     event(reference);
     std::vector<difference::Edge> edges;
     for (const constraints::ClockConstraint& one : of_units) {
-      if (one.slack < k_longest) edges.push_back({event(one.from), event(one.to), -one.slack});
+      if (one.slack < difference::k_longest)
+        edges.push_back({event(one.from), event(one.to), -one.slack});
     }
     const std::vector<difference::ClockLimits> limits(numbers_.size());
     const difference::System system({.clocks = limits, .reference = 0, .edges = edges});

@@ -39,8 +39,7 @@ struct ProjectionLimits {
   static constexpr std::int64_t move_rate_ppb = 10'000;
   /// Steps per node and constraint that a search may take: sweeps.
   static constexpr std::uint64_t sweeps = 1000;
-  static constexpr std::int64_t largest_stamp = std::int64_t{1} << 60;  ///< see difference::Event
-  static constexpr double largest_half_width = 0x1p50;                  ///< ticks
+  static constexpr double largest_half_width = 0x1p50;  ///< ticks
   /// Distance of a straight line from a whole tick within which it is sure to be rounded to it.
   static constexpr double rounding = 0.45;
   static constexpr std::size_t longest_line = 4096;  ///< points that a line may replace
@@ -365,7 +364,7 @@ class Projector {
       base_ = std::min(base_, facts.first);
       last = std::max(last, facts.last);
     }
-    fits_ = base_ <= last && last - base_ < ProjectionLimits::largest_stamp;
+    fits_ = base_ <= last && last - base_ < difference::k_longest;
     find_earliest();
     for (difference::Session& session : sessions_) {
       session.at.stamp -= static_cast<std::int64_t>(base_);
@@ -384,7 +383,7 @@ class Projector {
         latest = std::max(latest, time);
       }
     }
-    estimate_fits_ = fits_ && latest - earliest < ProjectionLimits::largest_stamp;
+    estimate_fits_ = fits_ && latest - earliest < difference::k_longest;
     earliest_ = static_cast<std::int64_t>(earliest);
   }
 

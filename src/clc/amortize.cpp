@@ -148,7 +148,7 @@ class Corrector {
     ClockMap::Cursor cursor(presync_[l]);
     for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1]; ++n) {
       const std::int64_t time = cursor(graph_.stamp[n]);
-      if (time > k_latest_time || time < -k_latest_time) {
+      if (time > k_latest_time || time < k_earliest_time) {
         return fail(ErrorKind::input,
                     fmt::format("location {} of {} has a time out of range ({} ticks); its clock "
                                 "offsets cannot be right, try --presync none",

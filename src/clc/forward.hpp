@@ -17,8 +17,10 @@
 
 namespace entrain::clc {
 
-/// No time of a trace may be later, ticks: far enough from 2^63 for sums.
-inline constexpr std::int64_t k_latest_time = std::int64_t{1} << 61;
+/// No time of a trace may be earlier or later, ticks: differences and sums with delays fit into 64
+/// bits. Every stamp that formats read is below the latest one.
+inline constexpr std::int64_t k_earliest_time = -(std::int64_t{1} << 60);
+inline constexpr std::int64_t k_latest_time = std::int64_t{1} << 62;
 
 /// Result of one pass of forward amortization. In a team `times` and `jump` are those of this
 /// member's nodes, the other fields those of the whole trace.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace entrain::clocks {
 namespace {
@@ -11,20 +10,18 @@ namespace {
 constexpr std::int64_t k_timer_ppb = 200'000, k_slewed_ppb = 500'000;
 constexpr std::int64_t k_servers_ppb = 30'000, k_disciplined_ppb = 1'000;
 
-/// The kind of clock that the earliest stamp is of. Collective.
+/// The kind of clock that the first stamps of most locations are of. Collective.
 ClockKind kind_of_stamps(const trace::Share& share) {
   constexpr std::uint64_t k_year_2000_s = 946'684'800, k_year_2100_s = 4'102'444'800;
-  std::uint64_t earliest = std::numeric_limits<std::int64_t>::max();
+  const std::uint64_t hz = std::max<std::uint64_t>(1, share.trace.definitions.clock.resolution_hz);
+  std::int64_t more = 0;  // locations with stamps of a wall clock than others
   for (const LocationIndex l : share.own()) {
     const trace::LocationSkeleton& location = share.trace.locations[l];
-    if (location.event_count > 0) earliest = std::min(earliest, location.first);
+    const std::uint64_t second = location.first / hz;
+    const bool of_day = second >= k_year_2000_s && second < k_year_2100_s;
+    if (location.event_count > 0) more += of_day ? 1 : -1;
   }
-  const auto first = static_cast<std::uint64_t>(
-      share.team.reduce(Team::Reduction::min, static_cast<std::int64_t>(earliest)));
-  const std::uint64_t hz = std::max<std::uint64_t>(1, share.trace.definitions.clock.resolution_hz);
-  const std::uint64_t second = first / hz;
-  const bool of_day = second >= k_year_2000_s && second < k_year_2100_s;
-  return of_day ? ClockKind::wall : ClockKind::timer;
+  return share.team.reduce(Team::Reduction::sum, more) > 0 ? ClockKind::wall : ClockKind::timer;
 }
 
 }  // namespace

@@ -28,6 +28,22 @@ TEST(RatePrior, stamps_of_this_century_are_those_of_a_wall_clock) {
   EXPECT_EQ(prior_of(5'000'000'000'000, 1'000'000'000).mean_ppb, 200'000);
 }
 
+/// A device counts from the start of the machine, hosts from 1970.
+TEST(RatePrior, is_that_of_most_clocks) {
+  for (const std::uint32_t hosts : {1U, 2U}) {
+    trace::testing::TraceBuilder b(hosts + 1);
+    b.trace().definitions.clock.resolution_hz = 1;
+    b.request(trace::EventKind::irecv_request, 0, 86'400, 1);
+    for (std::uint32_t h = 1; h <= hosts; ++h) {
+      b.request(trace::EventKind::irecv_request, h, 1'700'000'000, 1);
+    }
+    const trace::Partition whole = trace::undivided(b.trace().definitions);
+    Solo solo;
+    EXPECT_EQ(rate_prior({solo, whole, b.trace()}, {}).kind,
+              hosts == 2 ? ClockKind::wall : ClockKind::timer);
+  }
+}
+
 TEST(RatePrior, the_user_decides) {
   constexpr std::uint64_t k_hz = 1'000'000'000, k_year_2020 = 1'600'000'000;
   const RatePrior timer =

@@ -30,6 +30,9 @@ namespace entrain::difference {
 /// A time difference in billionths of a tick, so that rates in parts per billion never round.
 using Exact = Int128;
 inline constexpr Exact k_tick = k_billion;
+/// Largest stamp, delay and offset of constraints, ticks: 73 years of nanoseconds, as between
+/// clocks that count from 1970 and those that count from the start of a machine.
+inline constexpr std::int64_t k_longest = std::int64_t{1} << 61;
 /// No limit: above every sum of the lengths of a system.
 inline constexpr Exact k_unbounded = Exact{1} << 125;
 
@@ -76,28 +79,28 @@ struct ClockLimits {
 /// A stamp of a clock.
 struct Event {
   std::uint32_t clock = 0;
-  std::int64_t stamp = 0;  ///< ticks, 0 to 2^60
+  std::int64_t stamp = 0;  ///< ticks, 0 to k_longest
   friend auto operator<=>(const Event&, const Event&) = default;
 };
 
 /// `effect` happened at least `delay` after `cause`.
 struct Edge {
   Event cause, effect;
-  std::int64_t delay = 0;  ///< ticks, -2^60 to 2^60
+  std::int64_t delay = 0;  ///< ticks, at most k_longest in size
   friend auto operator<=>(const Edge&, const Edge&) = default;
 };
 
 /// A measured offset: u at a stamp, within [lower, upper].
 struct Session {
   Event at;
-  std::int64_t lower = 0, upper = 0;  ///< ticks, -2^60 to 2^60; lower <= upper
+  std::int64_t lower = 0, upper = 0;  ///< ticks, at most k_longest in size; lower <= upper
 };
 
 /// An instance of a collective: each begin happened at least `delay` before each end of another
 /// clock.
 struct Instance {
   std::span<const Event> begins, ends;
-  std::int64_t delay = 0;  ///< ticks, -2^60 to 2^60
+  std::int64_t delay = 0;  ///< ticks, at most k_longest in size
 };
 
 /// All constraints. Spans must outlive the construction of the System only.

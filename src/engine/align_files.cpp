@@ -144,7 +144,12 @@ Result<engine::AlignedTables> engine::align(const AlignTables& tables, const Ali
   TRY_ASSIGN(tables::EdgeTable table, tables::read_edges(tables.edges, result.clocks,
                                                          options.check.threads, progress, layout));
   TRY_ASSIGN(result.alignment, align(result.clocks, table.list.view(), options, page, progress));
-  result.alignment.report.notes = std::move(table.notes);
+  AlignReport& report = result.alignment.report;
+  report.notes = std::move(table.notes);
+  report.after.set_aside = std::move(table.set_aside);
+  if (!report.after.set_aside.empty() && report.after.violations == 0) {
+    report.after.judgement = {Verdict::unproven, Doubt::set_aside};
+  }
   result.wraps = std::move(table.wraps);
   return result;
 }

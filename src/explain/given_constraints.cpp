@@ -51,8 +51,7 @@ std::int64_t tolerance_of_ends(const Edges& edges) {
   if (changes.empty()) return 0;
   const auto upper = changes.begin() + static_cast<std::ptrdiff_t>(changes.size() / 4 * 3);
   std::nth_element(changes.begin(), upper, changes.end());
-  constexpr std::int64_t k_longest = std::int64_t{1} << 60;  // of difference::Instance
-  return std::min(*upper, k_longest / k_changes) * k_changes;
+  return std::min(*upper, difference::k_longest / k_changes) * k_changes;
 }
 
 }  // namespace
@@ -90,7 +89,7 @@ void GivenConstraints::add_coinciding_ends(const Edges& edges) {
 
 difference::Event GivenConstraints::event(std::uint32_t clock, std::uint64_t time) {
   const auto stamp = static_cast<std::int64_t>(time - base_);
-  fit_ = fit_ && stamp < std::int64_t{1} << 60;
+  fit_ = fit_ && stamp < difference::k_longest;
   return {clock, stamp};
 }
 

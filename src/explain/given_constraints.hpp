@@ -25,7 +25,7 @@ class GivenConstraints {
   GivenConstraints(std::size_t clocks, const Edges& edges, std::int64_t rate_ppb,
                    std::span<const std::int64_t> offsets = {});
 
-  /// False: the run is too long, longer than 2^60 ticks.
+  /// False: the run is too long, longer than difference::k_longest.
   [[nodiscard]] bool fit() const { return fit_; }
   [[nodiscard]] difference::Constraints view() const;
   /// Stamp that those of the constraints count from.

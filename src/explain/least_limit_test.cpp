@@ -74,7 +74,7 @@ TEST(FindLeastLimit, impossible_where_no_rates_help) {
 TEST(FindLeastLimit, a_run_may_be_too_long) {
   EdgeList list;
   talk(list, 0, 0);
-  talk(list, std::uint64_t{1} << 61, 0);
+  talk(list, std::uint64_t{1} << 62, 0);
   EXPECT_EQ(find_least_limit(two_clocks(), list.view(), {.mean_ppb = 200'000}),
             tl::unexpected(NoLimit::too_long));
 }

@@ -2,10 +2,13 @@
 #include "formats/tables/counters.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -41,31 +44,61 @@ struct Sample {
   std::int64_t wraps = 0;         ///< periods before it
 };
 
+/// A counter that starts anew at 2^bits.
+struct Counter {
+  std::uint64_t period = 0;  ///< ticks until then
+  unsigned bits = 0;
+  std::uint64_t ticks = 1;  ///< of one count
+};
+
+/// Turns the edges of some clocks into edges inside them, which are ignored.
+template <class Is>
+void set_edges_aside(EdgeList& list, const Is& is_it, SetAside one, std::vector<SetAside>& all) {
+  one.is_decisive = true;
+  for (std::size_t i = 0; i < list.cause_clock.size(); ++i) {
+    const bool is_cause = is_it(list.cause_clock[i]);
+    if (!is_cause && !is_it(list.effect_clock[i])) continue;
+    ++one.records;
+    if (is_cause)
+      list.effect_clock[i] = list.cause_clock[i], list.effect_time[i] = list.cause_time[i];
+    list.cause_clock[i] = list.effect_clock[i], list.cause_time[i] = list.effect_time[i];
+  }
+  one.total = one.records;
+  all.push_back(std::move(one));
+}
+
 /// Evidence of the edges of a clock about a counter that wraps.
 struct Finding {
+  Counter counter{};
   std::vector<Sample> samples{};  ///< order: counted time
-  std::uint64_t spread = 0;       ///< spread of the differences, modulo the period
-  std::uint64_t silence = 0;      ///< longest counted time without a stamp across a wrap
-  bool meets = false;             ///< the differences before and after each wrap meet
+  double chance = 1;              ///< that other steps of a clock are so close to the period
 };
 
 class Unwrapping {
  public:
-  Unwrapping(EdgeList& list, Clocks& clocks, std::uint64_t unit, std::vector<std::string>& notes)
-      : list_(list), clocks_(clocks), notes_(notes), wraps_(clocks.clocks.size()) {
+  Unwrapping(EdgeList& list, Clocks& clocks, std::uint64_t unit, std::vector<std::string>& notes,
+             std::vector<SetAside>& set_aside)
+      : list_(list),
+        clocks_(clocks),
+        unit_(unit),
+        notes_(notes),
+        set_aside_(set_aside),
+        wraps_(clocks.clocks.size()) {
     std::vector<std::uint64_t> most(wraps_.size());
     for_ends(list, [&](std::uint32_t clock, std::uint64_t time, bool) {
       most[clock] = std::max(most[clock], time);
     });
     for (std::size_t c = 0; c < wraps_.size(); ++c) {
       const unsigned bits = clocks.clocks[c].wrap_bits;
-      bits_.push_back(bits > 0 ? bits : static_cast<unsigned>(std::bit_width(most[c] / unit)));
-      periods_.push_back(period_of(bits_.back(), unit, most[c]));
-      if (bits > 0 && periods_.back() == 0) {
+      counters_.push_back(counters(bits, most[c], most[c] % unit == 0 ? unit : 1));
+      std::uint64_t& least = periods_.emplace_back(0);
+      for (const Counter& one : counters_.back()) {
+        least = least == 0 ? one.period : std::min(least, one.period);
+      }
+      if (bits > 0 && counters_.back().empty()) {
         notes.push_back(fmt::format("clock {} shows stamps beyond its {} bits: they do not wrap",
                                     clocks.clocks[c].name, bits));
       }
-      in_other_units_.push_back(bits > 0 ? std::vector<OtherUnit>() : other_units(most[c], unit));
     }
   }
 
@@ -76,16 +109,13 @@ class Unwrapping {
       Finding finding;
       for (std::uint32_t c = 0; c < wraps_.size(); ++c) {
         if (!suspected[c]) continue;
-        Finding found = find(c, periods_[c]);
+        Finding found = find(c);
         if (found.samples.empty()) suspected[c] = false;
-        if (!suspected[c] || (best && found.silence >= finding.silence)) continue;
+        if (!suspected[c] || (best && found.chance >= finding.chance)) continue;
         best = c;
         finding = std::move(found);
       }
-      if (!best) {
-        note_other_units();
-        return std::move(wraps_);
-      }
+      if (!best) return std::move(wraps_);
       repair(*best, finding);
       if (wraps_[*best].period > 0) suspected = suspects();
       suspected[*best] = false;
@@ -93,47 +123,24 @@ class Unwrapping {
   }
 
  private:
-  /// Counts of so many ticks each, that start anew at 2^bits.
-  struct OtherUnit {
-    std::uint64_t ticks = 0, period = 0;
-    unsigned bits = 0;
-  };
-
-  /// Ticks after which a counter starts anew; 0: too many to tell, or fewer than it shows.
-  static std::uint64_t period_of(unsigned bits, std::uint64_t unit, std::uint64_t most) {
-    const Int128 period = (Int128{1} << bits) * unit;
-    const bool fits =
-        period <= std::numeric_limits<std::int64_t>::max() / 4 && period > Int128{most};
-    return fits ? static_cast<std::uint64_t>(period) : 0;
-  }
-
-  /// Counters of usual widths in coarser units, whose counts the table may tell in finer ones.
-  static std::vector<OtherUnit> other_units(std::uint64_t most, std::uint64_t unit) {
+  /// Counters of the table's unit, or of usual widths in coarser ones, that can show all stamps up
+  /// to `most`. Of a named width only that of the finest unit.
+  static std::vector<Counter> counters(unsigned named, std::uint64_t most, std::uint64_t unit) {
     constexpr std::array<unsigned, 4> k_widths{16, 24, 32, 48};
-    std::vector<OtherUnit> units;
-    for (const std::uint64_t coarser : {1'000U, 1'000'000U}) {
+    std::vector<Counter> all;
+    for (const std::uint64_t coarser : {1U, 1'000U, 1'000'000U}) {
       const std::uint64_t ticks = unit * coarser;
-      const auto bits = static_cast<unsigned>(std::bit_width(most / ticks));
-      const std::uint64_t period = period_of(bits, ticks, most);
-      const bool is_usual = std::find(k_widths.begin(), k_widths.end(), bits) != k_widths.end();
-      if (is_usual && period > 0) units.push_back({ticks, period, bits});
+      const unsigned bits = named > 0 ? named : static_cast<unsigned>(std::bit_width(most / ticks));
+      const bool is_usual = coarser == 1 || (most % ticks == 0 &&
+                                             (named > 0 || std::ranges::count(k_widths, bits) > 0));
+      const Int128 period = (Int128{1} << bits) * ticks;
+      const bool fits =
+          period <= std::numeric_limits<std::int64_t>::max() / 4 && period > Int128{most};
+      if (!is_usual || !fits) continue;
+      all.push_back({static_cast<std::uint64_t>(period), bits, ticks});
+      if (named > 0) break;
     }
-    return units;
-  }
-
-  /// Names the clocks that seem to wrap, but not in counts of the table's unit.
-  void note_other_units() {
-    for (std::uint32_t c = 0; c < wraps_.size(); ++c) {
-      if (wraps_[c].period > 0) continue;
-      for (const OtherUnit& unit : in_other_units_[c]) {
-        const Finding found = find(c, unit.period);
-        if (found.samples.empty() || !found.meets) continue;
-        notes_.push_back(fmt::format(
-            "the stamps of clock {} fall back by about 2^{} x {} ticks, so its counter may wrap; "
-            "they stay: the table tells its counts in a finer unit (see --unit)",
-            clocks_.clocks[c].name, unit.bits, unit.ticks));
-      }
-    }
+    return all;
   }
 
   [[nodiscard]] bool is_named(std::uint32_t clock) const {
@@ -168,18 +175,23 @@ class Unwrapping {
   }
 
   /// The finding about a clock; without samples if nothing says that it wraps.
-  Finding find(std::uint32_t clock, std::uint64_t period) {
-    Finding found;
-    const auto add = [&](std::uint32_t other, std::uint64_t other_time, std::uint64_t& time) {
-      if (other == clock || is_open(other)) return;
-      found.samples.push_back({static_cast<std::int64_t>(other_time - time), &time});
-    };
-    for (std::size_t i = 0; i < list_.cause_clock.size(); ++i) {
-      const std::uint32_t from = list_.cause_clock[i], to = list_.effect_clock[i];
-      if (from == clock) add(to, list_.effect_time[i], list_.cause_time[i]);
-      if (to == clock) add(from, list_.cause_time[i], list_.effect_time[i]);
+  Finding find(std::uint32_t clock) {
+    Finding best;
+    for (const Counter& counter : counters_[clock]) {
+      Finding found{.counter = counter};
+      const auto add = [&](std::uint32_t other, std::uint64_t other_time, std::uint64_t& time) {
+        if (other == clock || is_open(other)) return;
+        found.samples.push_back({static_cast<std::int64_t>(other_time - time), &time});
+      };
+      for (std::size_t i = 0; i < list_.cause_clock.size(); ++i) {
+        const std::uint32_t from = list_.cause_clock[i], to = list_.effect_clock[i];
+        if (from == clock) add(to, list_.effect_time[i], list_.cause_time[i]);
+        if (to == clock) add(from, list_.cause_time[i], list_.effect_time[i]);
+      }
+      const bool is_shown = measure(found, counter.period, is_named(clock));
+      if (is_shown && (best.samples.empty() || found.chance < best.chance)) best = std::move(found);
     }
-    return measure(found, period, is_named(clock)) ? std::move(found) : Finding();
+    return best;
   }
 
   /// Counts the wraps before each sample: with these the differences are as close as they can be.
@@ -197,72 +209,52 @@ class Unwrapping {
       widest = rests[i] - rests[i - 1];
       origin = rests[i];
     }
-    found.spread = static_cast<std::uint64_t>(p - widest);
-    // Other steps of a clock are as large as its period to within the spread only by chance.
-    constexpr std::uint64_t k_chance = 64;
-    if (found.spread > (named ? period / 2 : period / k_chance)) return false;
-    std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> groups;  // range of differences
+    std::set<std::int64_t> wraps;
     for (Sample& one : found.samples) {
       one.wraps = static_cast<std::int64_t>(floor_div(Int128{one.difference} - origin, p));
-      const std::int64_t rest = one.difference - one.wraps * p;
-      auto& [low, high] = groups.try_emplace(one.wraps, rest, rest).first->second;
-      low = std::min(low, rest), high = std::max(high, rest);
+      wraps.insert(one.wraps);
     }
-    if (groups.size() < 2) return false;
-    found.meets = meet(groups);
-    count_from_first(found, period, groups.begin()->first);
+    // Of differences that wraps do not make, each other one is so close to a multiple by chance.
+    constexpr double k_most_spread = 0.5, k_most_chance = 1e-3;
+    const double spread = static_cast<double>(p - widest + 1) / static_cast<double>(p);
+    found.chance = std::pow(spread, static_cast<double>(wraps.size() - 1));
+    const bool is_shown = spread < k_most_spread && (named || found.chance < k_most_chance);
+    if (wraps.size() < 2 || !is_shown) return false;
+    for (Sample& one : found.samples) one.wraps -= *wraps.begin();
+    std::ranges::sort(found.samples, {},
+                      [](const Sample& one) { return std::pair(one.wraps, *one.time); });
     return true;
-  }
-
-  /// True if the distance of successive ranges is no more than the larger one is wide.
-  static bool meet(const std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>>& groups) {
-    return std::adjacent_find(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
-             const auto& [low, high] = a.second;
-             const auto& [next_low, next_high] = b.second;
-             const std::int64_t apart = std::max(next_low - high, low - next_high);
-             return apart > std::max(high - low, next_high - next_low);
-           }) == groups.end();
-  }
-
-  static void count_from_first(Finding& found, std::uint64_t period, std::int64_t first) {
-    std::vector<Sample>& samples = found.samples;
-    for (Sample& one : samples) one.wraps -= first;
-    std::sort(samples.begin(), samples.end(), [](const Sample& a, const Sample& b) {
-      return std::pair(a.wraps, *a.time) < std::pair(b.wraps, *b.time);
-    });
-    for (std::size_t i = 1; i < samples.size(); ++i) {
-      const Sample &a = samples[i - 1], &b = samples[i];
-      if (a.wraps == b.wraps) continue;
-      const Int128 silence = Int128{b.wraps - a.wraps} * period + *b.time - *a.time;
-      found.silence = static_cast<std::uint64_t>(std::max<Int128>(found.silence, silence));
-    }
   }
 
   /// Counts the stamps of a clock on, or notes why not.
   void repair(std::uint32_t clock, const Finding& found) {
     Clock& of = clocks_.clocks[clock];
-    const std::uint64_t period = periods_[clock];
+    const std::uint64_t period = found.counter.period;
     const Sample &first = found.samples.front(), &last = found.samples.back();
     const bool repeats = last.wraps > 1 || *last.time >= *first.time;
     std::size_t ends = 0;
     for_ends(list_, [&](std::uint32_t one, std::uint64_t, bool) { ends += one == clock ? 1 : 0; });
-    const char* const why =
-        !is_named(clock) && !found.meets                  ? "the other clocks see another step"
-        : !is_named(clock) && found.silence >= period / 2 ? "it is silent for too long"
-        : !of.sessions.empty() || !of.flushes.empty()     ? "its measurements would need it, too"
-        : repeats && found.samples.size() != ends
-            ? "clocks that wrap themselves cannot say how often"
-            : nullptr;
+    const char* const why = !of.sessions.empty() || !of.flushes.empty()
+                                ? "its measurements would need it, too"
+                            : repeats && found.samples.size() != ends
+                                ? "clocks that wrap themselves cannot say how often"
+                                : nullptr;
+    const std::string unit =
+        found.counter.ticks == unit_ ? "" : fmt::format(" x {} ticks", found.counter.ticks);
     if (why != nullptr) {
-      notes_.push_back(fmt::format(
-          "the stamps of clock {} fall back by about 2^{}, so its counter may wrap; they stay: {}",
-          of.name, bits_[clock], why));
-      return;
+      return set_edges_aside(
+          list_, [&](std::uint32_t c) { return c == clock; },
+          {.kind = "counter_wraps",
+           .clock = of.name,
+           .reason = fmt::format("the stamps of clock {} fall back by about 2^{}{}, so its counter "
+                                 "may wrap, but {}: its edges move no clock",
+                                 of.name, found.counter.bits, unit, why)},
+          set_aside_);
     }
     wraps_[clock] = {period, *first.time, repeats};
     notes_.push_back(fmt::format(
-        "the counter of clock {} wraps at 2^{}, {} in this run: its stamps count on{}", of.name,
-        bits_[clock], last.wraps == 1 ? "once" : fmt::format("{} times", last.wraps),
+        "the counter of clock {} wraps at 2^{}{}, {} in this run: its stamps count on{}", of.name,
+        found.counter.bits, unit, last.wraps == 1 ? "once" : fmt::format("{} times", last.wraps),
         repeats ? ", also in maps.csv" : ""));
     of.events.reset();
     if (repeats) {
@@ -278,18 +270,19 @@ class Unwrapping {
 
   EdgeList& list_;
   Clocks& clocks_;
+  std::uint64_t unit_;
   std::vector<std::string>& notes_;
+  std::vector<SetAside>& set_aside_;
   std::vector<Wrap> wraps_;
-  std::vector<unsigned> bits_;                          ///< width of each counter; index: clock
-  std::vector<std::uint64_t> periods_;                  ///< ticks; 0: cannot wrap
-  std::vector<std::vector<OtherUnit>> in_other_units_;  ///< index: clock
+  std::vector<std::vector<Counter>> counters_;  ///< those that each clock may have
+  std::vector<std::uint64_t> periods_;          ///< shortest of each clock, ticks; 0: cannot wrap
 };
 
 }  // namespace
 
 std::vector<Wrap> count_on(EdgeList& list, Clocks& clocks, std::uint64_t unit,
-                           std::vector<std::string>& notes) {
-  return Unwrapping(list, clocks, unit, notes).run();
+                           std::vector<std::string>& notes, std::vector<SetAside>& set_aside) {
+  return Unwrapping(list, clocks, unit, notes, set_aside).run();
 }
 
 void count_in_one_unit(EdgeList& list, const Clocks& clocks, std::span<const std::uint64_t> hz,
@@ -302,8 +295,10 @@ void count_in_one_unit(EdgeList& list, const Clocks& clocks, std::span<const std
   });
 }
 
-void move_to_ends_of_steps(EdgeList& list, const Clocks& clocks, std::vector<std::string>& notes) {
-  std::vector<Step> all(clocks.clocks.size()), effects(clocks.clocks.size());
+void move_to_ends_of_steps(EdgeList& list, const Clocks& clocks, std::uint64_t unit,
+                           std::vector<std::string>& notes) {
+  std::vector<Step> all(clocks.clocks.size(), Step(static_cast<double>(unit))),
+      effects(clocks.clocks.size());
   for_ends(list, [&](std::uint32_t clock, std::uint64_t time, bool is_effect) {
     all[clock].add(time);
     if (is_effect) effects[clock].add(time);
@@ -321,6 +316,7 @@ void move_to_ends_of_steps(EdgeList& list, const Clocks& clocks, std::vector<std
   note_steps(clocks_of, clocks.resolution_hz, notes);
   for_ends(list, [&](std::uint32_t clock, std::uint64_t& time, bool is_effect) {
     constexpr std::uint64_t k_latest = std::numeric_limits<std::int64_t>::max();
+    time = all[clock].nearest(time);
     if (is_effect) time = std::min(time + (steps[clock] - 1), k_latest);
   });
 }

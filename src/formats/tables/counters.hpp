@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <entrain/align.hpp>
+#include <entrain/report.hpp>
 
 #include "base/edge_list.hpp"
 #include "base/exact.hpp"
@@ -36,12 +37,13 @@ struct Wrap {
 };
 
 /// Counts stamps on where counters wrap, and notes it. A counter has Clock::wrap_bits, or the bits
-/// of its largest stamp; `unit`: ticks of one count. The clocks of the other ends tell how often it
-/// has wrapped: stamps are changed only if by one period, and no other clock by its own, all edges
-/// of the clock agree. Else a note names the clock. Returns one element per clock. O(n) if nothing
-/// wraps, else O(n log n).
+/// of its largest stamp; `unit`: ticks of one count, or a thousandth or millionth of them. The
+/// clocks of the other ends tell how often it has wrapped: stamps are changed only if by one
+/// period, and no other clock by its own, all edges of the clock agree. Else its edges are set
+/// aside: they become edges inside it. Returns one element per clock. O(n) if nothing wraps, else
+/// O(n log n).
 std::vector<Wrap> count_on(EdgeList& list, Clocks& clocks, std::uint64_t unit,
-                           std::vector<std::string>& notes);
+                           std::vector<std::string>& notes, std::vector<SetAside>& set_aside);
 
 /// Turns stamps of clocks with other resolutions into ticks of the run; `hz`: ticks per second of
 /// each clock, 0: those of the run.
@@ -51,6 +53,8 @@ void count_in_one_unit(EdgeList& list, const Clocks& clocks, std::span<const std
 /// Moves effects to the ends of the steps of their clocks, and notes the steps: a clock that counts
 /// whole milliseconds shows 5 ms until just before 6 ms. A step is Clock::granule if the stamps of
 /// effects have it, else the greatest common divisor of their distances; begins do not matter.
-void move_to_ends_of_steps(EdgeList& list, const Clocks& clocks, std::vector<std::string>& notes);
+/// Times that are doubles of `unit` ticks have the step of these.
+void move_to_ends_of_steps(EdgeList& list, const Clocks& clocks, std::uint64_t unit,
+                           std::vector<std::string>& notes);
 
 }  // namespace entrain::tables

@@ -60,11 +60,12 @@ auto counter(unsigned bits, double before) {
 class CountOn : public testing::Test {
  protected:
   std::vector<Wrap> count(EdgeList& list, std::uint64_t unit = 1) {
-    notes_.clear();
-    return count_on(list, clocks_, unit, notes_);
+    notes_.clear(), set_aside_.clear();
+    return count_on(list, clocks_, unit, notes_, set_aside_);
   }
   Clocks clocks_ = two_clocks();
   std::vector<std::string> notes_;
+  std::vector<SetAside> set_aside_;
 };
 
 TEST_F(CountOn, finds_a_counter_that_wraps_once) {
@@ -103,16 +104,36 @@ TEST_F(CountOn, counts_in_units) {
   EXPECT_EQ(count(list, 1000)[1].period, (std::uint64_t{1} << 26) * 1000);
 }
 
-TEST_F(CountOn, says_why_counts_in_another_unit_stay) {
+TEST_F(CountOn, finds_counts_in_another_unit) {
   // Microseconds of 32 bits, told in the nanoseconds of the table.
-  EdgeList list = calls(400, [](double t) { return counter(32, 150e6)(t) * 1000; });
-  for (std::size_t i = 0; i < list.cause_time.size(); ++i) {
-    (i % 2 == 0 ? list.cause_time : list.effect_time)[i] *= 1000;
+  for (const unsigned named : {0U, 32U}) {
+    EdgeList list = calls(400, [](double t) { return counter(32, 150e6)(t) * 1000; });
+    for (std::size_t i = 0; i < list.cause_time.size(); ++i) {
+      (i % 2 == 0 ? list.cause_time : list.effect_time)[i] *= 1000;
+    }
+    clocks_.clocks[1].wrap_bits = named;
+    EXPECT_EQ(count(list)[1].period, (std::uint64_t{1} << 32) * 1000);
+    EXPECT_THAT(notes_, ElementsAre(HasSubstr("clock board wraps at 2^32 x 1000 ticks, once")));
   }
-  const EdgeList shown = list;
-  EXPECT_EQ(count(list)[1].period, 0u);
-  EXPECT_EQ(list.cause_time, shown.cause_time);
-  EXPECT_THAT(notes_, ElementsAre(HasSubstr("clock board fall back by about 2^32 x 1000 ticks")));
+}
+
+/// Nanoseconds of 32 bits of a device, which is used every two minutes.
+TEST_F(CountOn, finds_a_counter_that_wraps_between_any_two_calls) {
+  clocks_.resolution_hz = 1'000'000'000;
+  EdgeList list = calls(20, [](double t) {
+    return static_cast<std::uint64_t>((200 * (t - 5e9) + t) * 1e3) % (std::uint64_t{1} << 32);
+  });
+  for (std::size_t i = 0; i < list.cause_time.size(); ++i) {
+    std::uint64_t& host = (i % 2 == 0 ? list.cause_time : list.effect_time)[i];
+    host = (200 * (host - 5'000'000'000) + host) * 1000;
+  }
+  const std::vector<Wrap> wraps = count(list);
+  EXPECT_EQ(wraps[1].period, std::uint64_t{1} << 32);
+  EXPECT_TRUE(wraps[1].repeats);
+  EXPECT_THAT(set_aside_, IsEmpty());
+  for (std::size_t i = 3; i < list.cause_time.size(); i += 2) {
+    EXPECT_GT(list.cause_time[i], list.cause_time[i - 2]);
+  }
 }
 
 TEST_F(CountOn, leaves_other_steps_alone) {
@@ -132,7 +153,10 @@ TEST_F(CountOn, says_why_a_named_counter_stays) {
   EdgeList list = calls(400, counter(32, 150e6));
   clocks_.clocks[1].sessions.push_back({});
   EXPECT_EQ(count(list)[1].period, 0u);
-  EXPECT_THAT(notes_, ElementsAre(HasSubstr("its measurements would need it, too")));
+  ASSERT_EQ(set_aside_.size(), 1U);
+  EXPECT_EQ(set_aside_[0].records, 800U);
+  EXPECT_THAT(set_aside_[0].reason, HasSubstr("its measurements would need it, too"));
+  EXPECT_EQ(list.cause_clock, list.effect_clock);
   clocks_.clocks[1].wrap_bits = 20;
   EXPECT_EQ(count(list)[1].period, 0u);
   EXPECT_THAT(notes_, ElementsAre(HasSubstr("beyond its 20 bits")));
@@ -140,9 +164,9 @@ TEST_F(CountOn, says_why_a_named_counter_stays) {
 
 class Steps : public testing::Test {
  protected:
-  std::vector<std::string> moved(EdgeList& list) const {
+  std::vector<std::string> moved(EdgeList& list, std::uint64_t unit = 0) const {
     std::vector<std::string> notes;
-    move_to_ends_of_steps(list, clocks_, notes);
+    move_to_ends_of_steps(list, clocks_, unit, notes);
     return notes;
   }
   /// The board shows multiples of `step`.

@@ -77,14 +77,17 @@ class EdgeTableReader {
     if (reader.is_own()) {
       result_.wraps.resize(clocks_.clocks.size());
     } else {
-      const auto unit = static_cast<std::uint64_t>(times[k_cause_time].ticks_per_unit());
+      const Times& written = times[k_cause_time];
+      const auto unit = static_cast<std::uint64_t>(written.ticks_per_unit());
       if (has_other_units()) {
         result_.wraps.resize(clocks_.clocks.size());
         count_in_one_unit(list(), clocks_, layout_.clock_hz, result_.wraps);
       } else {
-        result_.wraps = count_on(list(), clocks_, std::max<std::uint64_t>(unit, 1), result_.notes);
+        result_.wraps = count_on(list(), clocks_, std::max<std::uint64_t>(unit, 1), result_.notes,
+                                 result_.set_aside);
       }
-      move_to_ends_of_steps(list(), clocks_, result_.notes);
+      const std::uint64_t per_decimal = written.in_ticks() ? clocks_.resolution_hz : unit;
+      move_to_ends_of_steps(list(), clocks_, in_seconds_ == 0 ? 0 : per_decimal, result_.notes);
     }
     return std::move(result_);
   }

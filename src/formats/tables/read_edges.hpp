@@ -36,6 +36,7 @@ struct EdgeTable {
   EdgeList list;
   std::vector<Wrap> wraps;         ///< one per clock
   std::vector<std::string> notes;  ///< assumptions, a sentence each
+  std::vector<SetAside> set_aside;
 };
 
 /// Reads a table of edges (docs/manual/align.md) on `threads` threads (0: all cores). Rows stay in

@@ -13,8 +13,11 @@ namespace entrain::tables {
 /// The step in which a clock counts, by its stamps, which are seen one by one.
 class Step {
  public:
+  /// `unit`: ticks per unit of the numbers that stand for stamps, where these may be doubles; else
+  /// 0.
+  explicit Step(double unit = 0) : unit_(unit) {}
   void add(std::uint64_t time) {
-    if (divisor_ != 1 || step_ != 1) learn(time);
+    if (divisor_ != 1 || step_ != 1 || unit_ > 0) learn(time);
     ++count_;
     last_ = time;
   }
@@ -27,8 +30,11 @@ class Step {
   /// The step: the greatest common divisor of all distances, if chance gives such a one in less
   /// than one of 2^31 cases; else 1. Distances that repeat within eight, as those of a sampler do,
   /// say nothing of the clock: eleven others have to show the step, or 32 stamps that keep no
-  /// rhythm.
+  /// rhythm. The distance of the doubles, if all stamps are the nearest numbers to some of them,
+  /// with the same odds.
   [[nodiscard]] std::uint64_t learned() const;
+  /// The double nearest to a stamp, in ticks, if all stamps are such ones; else the stamp.
+  [[nodiscard]] std::uint64_t nearest(std::uint64_t time) const;
   /// The largest one of 10^9, 10^6 and 10^3 that divides all stamps, at least 8, whose distances do
   /// not repeat; else 1.
   [[nodiscard]] std::uint64_t whole() const;
@@ -36,10 +42,13 @@ class Step {
  private:
   void learn(std::uint64_t time);
   [[nodiscard]] std::uint64_t fewest_changes() const;
+  [[nodiscard]] std::uint64_t step_of_doubles() const;
 
   static constexpr std::size_t k_lags = 8;  ///< longest pattern of distances that counts as regular
   std::uint64_t count_ = 0, last_ = 0, step_ = 0;
   std::uint64_t divisor_ = 0;                      ///< common divisor of all stamps
+  double unit_ = 0;                                ///< ticks; 0: stamps are no doubles
+  std::uint64_t most_ = 0;                         ///< largest stamp
   std::uint64_t new_ = 0;                          ///< distances that none of the last eight had
   std::uint64_t equal_ = 0;                        ///< stamps that are equal to the one before
   std::array<std::uint64_t, k_lags> distances_{};  ///< the last ones

@@ -42,6 +42,29 @@ TEST(Step, is_shown_by_a_dozen_stamps_if_it_is_large) {
   EXPECT_EQ(learned(1, 60), 1U);
 }
 
+/// Times since 1970 as doubles, with the fewest decimals that tell them apart.
+TEST(Step, of_floating_point_numbers_is_their_distance) {
+  struct Unit {
+    double ticks;
+    std::uint64_t shown, step;
+  };
+  for (const auto& [ticks, shown, step] :
+       {Unit{1e9, 100, 239}, {1e6, 100, 245}, {1e3, 100, 250}, {1e9, 1, 239}}) {
+    RandomStream random(5, static_cast<std::uint64_t>(ticks) + shown);
+    Step cut(ticks), exact(ticks);
+    for (std::uint64_t i = 0, time = 1'763'000'000 * k_s; i < 60; ++i) {
+      time += random.below(k_s);
+      const auto value = static_cast<double>(static_cast<long double>(time) / ticks);
+      const auto near = static_cast<std::uint64_t>(static_cast<long double>(value) * ticks + 0.5L);
+      cut.add((near + shown / 2) / shown * shown);
+      EXPECT_NEAR(static_cast<double>(cut.nearest(time)), static_cast<double>(time), 512);
+      exact.add(time / shown * shown);
+    }
+    EXPECT_EQ(cut.learned(), step) << ticks;
+    EXPECT_EQ(exact.learned(), shown) << ticks;
+  }
+}
+
 TEST(Step, of_stamps_at_equal_distances_is_unknown) {
   Step step;
   for (std::uint64_t i = 0; i < 60; ++i) step.add(2 * k_s * i + (i < 30 ? 0 : 7200 * k_s));
