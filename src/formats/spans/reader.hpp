@@ -151,7 +151,8 @@ class Reader {
 
   // span_table.cpp
   /// The time of a cell at this position of the text, ns.
-  [[nodiscard]] Number cell_number(std::string_view cell, std::uint32_t unit, std::size_t at) const;
+  [[nodiscard]] Number cell_number(std::string_view cell, std::uint32_t unit, std::size_t at,
+                                   std::uint8_t& notations) const;
   /// `at`: position of the piece with the row in the text.
   void table_row(std::span<const std::string_view> cells, std::string_view piece, std::size_t at,
                  const TableUnits& units);
@@ -214,6 +215,7 @@ class Reader {
   std::vector<Mark>* marks_;
   Stamp::Form form_ = Stamp::Form::digits;
   std::array<std::uint8_t, 6> most_decimals_{};  ///< times; index: column of a table
+  std::array<std::uint8_t, 6> notations_{};      ///< the same: bits of tables::Notation
   bool names_roles_ = false;                     ///< a row of the table names its kind
   Draft draft_;                                  ///< its memory is used again
   std::string name_text_, list_text_;            ///< what views of a draft may be of

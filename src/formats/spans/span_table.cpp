@@ -29,7 +29,7 @@ using tables::Unit;
 constexpr std::array<std::string_view, 11> k_span_columns{"trace",   "span",     "parent", "start",
                                                           "end",     "duration", "host",   "pod",
                                                           "service", "kind",     "name"};
-constexpr std::size_t k_most_decimals = 9;  ///< decimals of a second, in ns
+constexpr int k_most_decimals = 9;  ///< decimals of a second, in ns
 constexpr std::size_t k_trace = 0, k_span = 1, k_parent = 2, k_start = 3, k_end = 4, k_duration = 5,
                       k_host = 6, k_pod = 7, k_service = 8, k_kind = 9, k_name = 10;
 
@@ -96,32 +96,29 @@ std::uint32_t ns_per(Unit unit) {
 
 Times times_in(std::uint32_t unit) { return {ns_per(Unit::s), unit_of_ns(unit).unit}; }
 
-/// A time of a cell, ns; empty if it is none.
-std::optional<std::uint64_t> time_in(std::string_view cell, std::uint32_t unit) {
+/// A time of a cell, ns; empty if it is none. Sets the notation of one that is no whole number.
+std::optional<std::uint64_t> time_in(std::string_view cell, std::uint32_t unit,
+                                     Notation* notation = nullptr) {
   if (const auto whole = tables::whole_number(cell);
       whole && *whole <= tables::k_most_stamp / unit) {
     return *whole * unit;  // most cells, and much faster
   }
   std::uint64_t ns = 0;
   std::string why;
-  return times_in(unit).parse(cell, ns, why) == Notation::none ? std::nullopt : std::optional(ns);
+  const Notation found = times_in(unit).parse(cell, ns, why);
+  if (notation != nullptr) *notation = found;
+  return found == Notation::none ? std::nullopt : std::optional(ns);
+}
+
+constexpr std::uint8_t bit_of(Notation notation) {
+  return static_cast<std::uint8_t>(1U << static_cast<unsigned>(notation));
 }
 
 bool is_date(std::string_view cell) { return cell.find(':') != std::string_view::npos; }
 
-/// Position of the decimal point of a time, or of its place.
-std::size_t point_of(std::string_view cell) {
-  constexpr std::size_t k_date_size = 19;  // 2022-08-22 03:53:01
-  const std::size_t point = cell.find_first_of(".,");
-  if (point != std::string_view::npos) return point;
-  return is_date(cell) ? std::min(k_date_size, cell.size()) : cell.size();
-}
-
 std::uint8_t decimals_of(std::string_view cell) {
-  const std::string_view rest = cell.substr(std::min(point_of(cell) + 1, cell.size()));
-  const std::size_t count = std::min(rest.find_first_not_of("0123456789"), rest.size());
-  const bool has_point = cell.find_first_of(".,") != std::string_view::npos;
-  return has_point ? static_cast<std::uint8_t>(std::min(count, k_most_decimals)) : 0;
+  if (cell.find_first_of(".,") == std::string_view::npos) return 0;
+  return static_cast<std::uint8_t>(std::min(tables::decimals_of(cell), k_most_decimals));
 }
 
 /// ns between two times of a unit that can be written with so many decimals.
@@ -129,18 +126,6 @@ std::uint32_t step_of(std::string_view cell, std::uint32_t unit, std::uint8_t de
   std::uint32_t step = is_date(cell) ? ns_per(Unit::s) : unit;
   for (; decimals > 0; --decimals) step = std::max<std::uint32_t>(step / 10, 1);
   return step;
-}
-
-/// The cell with more decimals, if it has fewer.
-std::string with_decimals(std::string_view cell, std::uint8_t decimals) {
-  std::string text(cell);
-  const std::uint8_t own = decimals_of(cell);
-  if (own >= decimals) return text;
-  const std::size_t point = point_of(cell);
-  const bool has_point = cell.find_first_of(".,") != std::string_view::npos;
-  text.insert(point + (has_point ? 1U + own : 0U),
-              (has_point ? "" : ".") + std::string(decimals - own, '0'));
-  return text;
 }
 
 std::int64_t nearest(std::int64_t time, std::uint32_t step) {
@@ -163,6 +148,7 @@ struct Sample {
   std::string start, end, duration;
   std::array<std::string, 2> id, parent;  ///< ids of a trace
   std::array<std::string, 3> place;
+  std::uint64_t line = 0;
 };
 
 /// The unit in which most numbers are times from 2000 to 2100; 0 if there is none.
@@ -229,6 +215,13 @@ Result<TableUnits> units_of(const tables::Reader& reader, std::span<const Sample
   };
   TableUnits units{named(k_start), named(k_end), named(k_duration)};
   const auto unknown = [&](std::size_t column) {
+    for (const Sample& row : rows) {  // a time that cannot be read says more
+      const auto& cell = column == k_start ? row.start : column == k_end ? row.end : row.duration;
+      std::uint64_t ns = 0;
+      std::string why;
+      if (cell.empty() || times_in(k_ns).parse(cell, ns, why) != Notation::none) continue;
+      return reader.problem(row.line, {column, why});
+    }
     return reader.problem(
         1, {column, fmt::format("the unit of its numbers is unknown; --columns names it, as "
                                 "{}=NAME[us]",
@@ -290,17 +283,19 @@ bool is_span_table(std::string_view beginning, std::string_view columns) {
 std::string cell_text(const Stamp& stamp, std::string_view text, std::int64_t time,
                       std::int64_t since) {
   const Times times = times_in(stamp.unit);
-  const std::string like = with_decimals(text, stamp.decimals);
-  if (stamp.since == k_no_length) return times.written(time, like);
+  if (stamp.since == k_no_length) return times.written(time, text, stamp.decimals);
   std::int64_t length = time - nearest(since, stamp.since_step);
   if (length == static_cast<std::int64_t>(stamp.time - stamp.since)) return std::string(text);
-  if (stamp.truncated) length -= step_of(like, stamp.unit, stamp.decimals) / 2;
-  return times.written(std::max<std::int64_t>(length, 0), like);
+  if (stamp.truncated) length -= step_of(text, stamp.unit, stamp.decimals) / 2;
+  return times.written(std::max<std::int64_t>(length, 0), text, stamp.decimals);
 }
 
-Number Reader::cell_number(std::string_view cell, std::uint32_t unit, std::size_t at) const {
+Number Reader::cell_number(std::string_view cell, std::uint32_t unit, std::size_t at,
+                           std::uint8_t& notations) const {
   Number number;
-  if (const auto time = time_in(cell, unit)) {
+  Notation notation = Notation::none;
+  if (const auto time = time_in(cell, unit, &notation)) {
+    notations |= bit_of(notation);
     number.value = *time;
     number.digits = text_.substr(at, cell.size());
   } else {
@@ -313,7 +308,8 @@ void Reader::table_row(std::span<const std::string_view> cells, std::string_view
                        std::size_t at, const TableUnits& units) {
   const auto number = [&](std::size_t column, std::uint32_t unit) {
     return cell_number(cells[column], unit,
-                       at + static_cast<std::size_t>(cells[column].data() - piece.data()));
+                       at + static_cast<std::size_t>(cells[column].data() - piece.data()),
+                       notations_[column]);
   };
   Draft& draft = draft_;
   draft.trace = id_in(cells[k_trace], k_trace_digits);
@@ -394,7 +390,8 @@ Result<void> Reader::table(std::string_view columns) {
                           .duration = cell(k_duration),
                           .id = {cell(k_trace), cell(k_span)},
                           .parent = {cell(k_trace), cell(k_parent)},
-                          .place = {cell(k_host), cell(k_pod), cell(k_service)}});
+                          .place = {cell(k_host), cell(k_pod), cell(k_service)},
+                          .line = row.line});
         }
         return true;
       }));
@@ -405,9 +402,14 @@ Result<void> Reader::table(std::string_view columns) {
       spans_.unit =
           std::max<std::uint64_t>(spans_.unit, std::min<std::uint64_t>(units.start, k_ms));
     }
-    const Result<void> done = reader.rows(0, [&](const tables::Row& row, tables::Problem&) {
+    const Result<void> done = reader.rows(0, [&](const tables::Row& row, tables::Problem& problem) {
       table_row(row.cells, reader.text(0), at, units);
-      return has_memory();
+      constexpr auto k_both = bit_of(Notation::local_date) | bit_of(Notation::date);
+      const auto mixed =
+          std::ranges::find_if(notations_, [](unsigned bits) { return (bits & k_both) == k_both; });
+      if (mixed == notations_.end()) return has_memory();
+      return tables::refuse(problem, static_cast<std::size_t>(mixed - notations_.begin()),
+                            std::string(tables::k_mixed_zones));
     });
     TRY(memory_);
     TRY(done);

@@ -191,6 +191,26 @@ TEST(SpanTable, times_keep_their_notation) {
             "trace,span,host,start_s,duration_ms\n1,1,a,6.25,5.5\n");
 }
 
+TEST(SpanTable, dates_of_web_servers_are_read_and_written) {
+  const auto row = [](std::string_view begin, std::string_view end) {
+    return "trace,span,host,start,end\n1,1,a," + std::string(begin) + "," + std::string(end) + "\n";
+  };
+  EXPECT_EQ(moved_by(row("[31/Dec/2026:23:59:59 +0000]", "[31/Dec/2026:23:59:59.5 +0000]"),
+                     1'000'000'000),
+            row("[01/Jan/2027:00:00:00 +0000]", "[01/Jan/2027:00:00:00.5 +0000]"));
+}
+
+TEST(SpanTable, dates_that_may_mean_several_times_are_refused) {
+  const std::string begin = "trace,span,host,start,end\n1,1,a,";
+  EXPECT_EQ(table_error(begin + "01/02/2026 05:00:00,01/02/2026 05:00:01\n"),
+            "t.csv, line 2, column start: \"01/02/2026 05:00:00\" may have the day or the month "
+            "first; write the year first");
+  EXPECT_EQ(table_error(begin + "2026-11-30 05:00:00Z,2026-11-30 05:00:01Z\n1,2,a,2026-11-30 "
+                                "05:00:00,2026-11-30 05:00:01Z\n"),
+            "t.csv, line 3, column start: dates with a time zone and without one are mixed, and "
+            "nothing tells the zone of the latter");
+}
+
 /// Programs that write numbers leave out zeros at the end.
 TEST(SpanTable, columns_have_one_number_of_decimals) {
   EXPECT_EQ(moved_by("trace,span,host,start,duration_s\n1,1,a,1661140374.35,1.5\n"

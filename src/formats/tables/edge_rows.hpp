@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -45,7 +46,7 @@ class EdgeRows {
     clock_lines.clear(), clock_columns.clear();
     other_kinds = 0;
     other_kind.clear();
-    in_ticks = in_seconds = 0;
+    lines = {};
   }
   /// Adds a row; false, with the problem, if it is refused.
   bool take(const Row& row, Problem& problem) {
@@ -66,8 +67,9 @@ class EdgeRows {
   std::vector<std::size_t> clock_columns;  ///< column of the first use
   std::uint64_t other_kinds = 0;           ///< rows whose kind is a word of the user's own
   std::string other_kind;                  ///< the first such word
-  /// Lines of the first time in whole ticks, and of the first one with another unit; 0: none.
-  std::uint64_t in_ticks = 0, in_seconds = 0;
+  /// Lines of the first time in each notation, in that of whole numbers only if these are ticks; 0:
+  /// none.
+  std::array<std::uint64_t, k_notations> lines{};
 
  private:
   bool take_edge(const Row& row, Problem& problem) {
@@ -158,9 +160,9 @@ class EdgeRows {
     const std::string_view text = row.cells[column];
     if (text.empty()) return refuse(problem, column, "is missing");
     problem.column = column;
-    const Notation notation = times_[column].parse(text, time, problem.text);
-    std::uint64_t& line =
-        notation == Notation::whole && times_[column].in_ticks() ? in_ticks : in_seconds;
+    Notation notation = times_[column].parse(text, time, problem.text);
+    if (notation == Notation::whole && !times_[column].in_ticks()) notation = Notation::decimal;
+    std::uint64_t& line = lines[static_cast<std::size_t>(notation)];
     if (line == 0) line = row.line;
     return notation != Notation::none;
   }

@@ -87,17 +87,22 @@ class EdgeTableReader {
                                  result_.set_aside);
       }
       const std::uint64_t per_decimal = written.in_ticks() ? clocks_.resolution_hz : unit;
-      move_to_ends_of_steps(list(), clocks_, in_seconds_ == 0 ? 0 : per_decimal, result_.notes);
+      move_to_ends_of_steps(list(), clocks_, line_of(Notation::decimal) == 0 ? 0 : per_decimal,
+                            result_.notes);
     }
     return std::move(result_);
   }
 
  private:
   EdgeList& list() { return result_.list; }
+  [[nodiscard]] std::uint64_t line_of(Notation notation) const {
+    return lines_[static_cast<std::size_t>(notation)];
+  }
 
   /// Times with a unit or decimals are of one unit, whatever their clocks count.
   [[nodiscard]] bool has_other_units() const {
-    return in_ticks_ != 0 && std::ranges::any_of(layout_.clock_hz, [](auto hz) { return hz > 0; });
+    return line_of(Notation::whole) != 0 &&
+           std::ranges::any_of(layout_.clock_hz, [](auto hz) { return hz > 0; });
   }
 
   [[nodiscard]] std::vector<Times> times_of(const Reader& reader) const {
@@ -152,15 +157,19 @@ class EdgeTableReader {
       }
       number.push_back(names_.number(name));
     }
-    for (const auto& [of_part, line] :
-         {std::pair{part.in_ticks, &in_ticks_}, std::pair{part.in_seconds, &in_seconds_}}) {
-      if (*line == 0) *line = of_part;
+    for (std::size_t n = 0; n < lines_.size(); ++n) {
+      if (lines_[n] == 0) lines_[n] = part.lines[n];
     }
-    if (in_ticks_ != 0 && in_seconds_ != 0) {
-      return reader.problem(
-          std::max(in_ticks_, in_seconds_),
-          {Problem::k_whole_row, "whole and other times are mixed; name their --unit"});
+    const std::uint64_t ticks = line_of(Notation::whole), local = line_of(Notation::local_date);
+    const std::uint64_t zoned = line_of(Notation::date);
+    const std::uint64_t other = std::max({line_of(Notation::decimal), local, zoned});
+    const auto mixed = [&](std::uint64_t line, std::string_view what) {
+      return reader.problem(line, {Problem::k_whole_row, std::string(what)});
+    };
+    if (ticks != 0 && other != 0) {
+      return mixed(std::max(ticks, other), "whole and other times are mixed; name their --unit");
     }
+    if (local != 0 && zoned != 0) return mixed(std::max(local, zoned), k_mixed_zones);
     reserve(part.kind.size() * pieces, reader);
     for (const std::uint32_t clock : part.cause_clock) {
       list().cause_clock.push_back(number[clock]);
@@ -308,7 +317,7 @@ class EdgeTableReader {
   BigVector<MemberRow> members_;
   std::uint64_t other_kinds_ = 0;
   std::string other_kind_;
-  std::uint64_t in_ticks_ = 0, in_seconds_ = 0;  ///< see EdgeRows
+  std::array<std::uint64_t, k_notations> lines_{};  ///< see EdgeRows
   EdgeTable result_;
 };
 

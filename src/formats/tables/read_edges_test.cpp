@@ -135,6 +135,16 @@ TEST_F(ReadEdges, reads_what_is_known_of_clocks) {
 }
 
 /// The highest resolution is that of the run; whole times of other clocks are turned into it.
+TEST_F(ReadEdges, refuses_dates_whose_zone_nothing_tells) {
+  const std::string begin = "src,send_time,dst,recv_time\na,2026-11-30T05:00:00Z,b,";
+  EXPECT_EQ(read(begin + "2026-11-30T06:00:01+01:00\n").list.effect_time[0],
+            read(begin + "30/Nov/2026:05:00:01 +0000\n").list.effect_time[0]);
+  clocks_ = {};
+  const auto refused = read_edges(put(begin + "2026-11-30T05:00:01\n"), clocks_, 2, nullptr);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("line 2: dates with a time zone and without one"));
+}
+
 TEST_F(ReadEdges, clocks_may_count_in_units_of_their_own) {
   const std::vector<tables::Source> files{
       put("clock,resolution_hz,first,last\nhost,1000,0,3000\ndev,1500,30,4500\n")};

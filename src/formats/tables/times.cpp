@@ -23,6 +23,11 @@ constexpr int k_most_digits = 20;
 constexpr std::array<std::pair<std::string_view, Unit>, 5> k_units{
     {{"ticks", Unit::ticks}, {"ms", Unit::ms}, {"us", Unit::us}, {"ns", Unit::ns}, {"s", Unit::s}}};
 
+/// Forms of a day, as strftime has them: by ISO 8601, as people write them, and as web servers log.
+constexpr std::array<std::string_view, 6> k_days{"Y-m-dT", "Y-m-d ", "Y-m-dt",
+                                                 "Y/m/d ", "d/b/Y:", "[d/b/Y:"};
+constexpr std::string_view k_months = "JanFebMarAprMayJunJulAugSepOctNovDec";
+
 Int128 power_of_ten(int exponent) {
   Int128 power = 1;
   for (; exponent > 0; --exponent) power *= 10;
@@ -59,6 +64,18 @@ class Cursor {
     return count;
   }
   void drop(std::size_t count) { rest_.remove_prefix(count); }
+  bool skip_word(std::string_view word) {
+    const bool is_it = rest_.starts_with(word);
+    if (is_it) drop(word.size());
+    return is_it;
+  }
+  /// Reads three letters of a month.
+  bool month(int& value) {
+    const std::size_t place = k_months.find(rest_.substr(0, 3));
+    if (place >= k_months.size() || place % 3 != 0) return false;
+    value = static_cast<int>(place / 3) + 1;
+    return skip_word(k_months.substr(place, 3));
+  }
   /// Reads a number of exactly `width` digits.
   bool number(std::size_t width, int& value) {
     if (rest_.size() < width) return false;
@@ -77,10 +94,13 @@ struct Text {
   Notation notation = Notation::none;
   Int128 number = 0;
   int decimals = 0;
-  char point = '.', middle = 'T';  ///< signs: decimal point; between date and time of day
-  std::string_view zone{};         ///< text of the zone, "" if there is none
-  int zone_minutes = 0;            ///< east of UTC
-  bool is_leap = false;            ///< a leap second
+  char point = '.';
+  std::string_view day{};  ///< one of k_days
+  bool has_zone = false;
+  std::string_view zone{};                                             ///< all behind the decimals
+  int zone_minutes = 0;                                                ///< east of UTC
+  bool is_leap = false;                                                ///< a leap second
+  const char* problem = "is neither a number nor a date with a time";  ///< if it is none
 };
 
 /// Beyond k_most_decimals, `decimals` says only that there are so many: none of them fits.
@@ -101,23 +121,54 @@ bool take_decimals(Cursor& at, Text& text, std::string_view points) {
 
 bool take_zone(Cursor& at, Text& text) {
   text.zone = at.rest();
-  if (text.zone.empty() || text.zone == "Z" || text.zone == "z") return true;
+  const bool has_blank = at.skip(" ");
   char sign = '+';
   int hours = 0, minutes = 0;
-  if (!at.skip("+-", &sign) || !at.number(2, hours)) return false;
-  if (!at.rest().empty() && (at.skip(":"), !at.number(2, minutes))) return false;
+  text.has_zone = at.skip("Zz") || at.skip_word("UTC") || at.skip_word("GMT");
+  if (text.has_zone) return true;
+  text.has_zone = at.skip("+-", &sign);
+  if (!text.has_zone) return !has_blank;
+  if (!at.number(2, hours)) return false;
+  const bool has_colon = at.skip(":");
+  if (!at.number(2, minutes) && has_colon) return false;
   text.zone_minutes = (60 * hours + minutes) * (sign == '-' ? -1 : 1);
-  return at.rest().empty() && hours < 24 && minutes < 60;
+  return hours < 24 && minutes < 60;
 }
 
-/// Reads YYYY-MM-DDThh:mm:ss, decimals and an offset.
+/// A date that cannot be read.
+Text no_date(const char* why) {
+  Text text;
+  text.problem = why;
+  return text;
+}
+
+/// Reads a day of this form.
+bool take_day(Cursor& at, std::string_view form, int& year, int& month, int& day) {
+  return std::ranges::all_of(form, [&](const char& c) {
+    return c == 'Y'   ? at.number(4, year)
+           : c == 'm' ? at.number(2, month)
+           : c == 'd' ? at.number(2, day)
+           : c == 'b' ? at.month(month)
+                      : at.skip({&c, 1});
+  });
+}
+
+/// Reads a day, hh:mm:ss, decimals and an offset.
 Text date_of(std::string_view text) {
   Text date;
   Cursor at(text);
   int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
-  const bool whole = at.number(4, year) && at.skip("-") && at.number(2, month) && at.skip("-") &&
-                     at.number(2, day) && at.skip("T t", &date.middle) && at.number(2, hour) &&
-                     at.skip(":") && at.number(2, minute) && at.skip(":") && at.number(2, second);
+  for (const std::string_view form : k_days) {
+    at = Cursor(text);
+    if (!take_day(at, form, year, month, day)) continue;
+    date.day = form;
+    break;
+  }
+  if (Cursor other(text); date.day.empty() && take_day(other, "d/m/Y", year, month, day)) {
+    return no_date("may have the day or the month first; write the year first");
+  }
+  const bool whole = !date.day.empty() && at.number(2, hour) && at.skip(":") &&
+                     at.number(2, minute) && at.skip(":") && at.number(2, second);
   namespace chrono = std::chrono;
   const chrono::year_month_day days{chrono::year(year), chrono::month(static_cast<unsigned>(month)),
                                     chrono::day(static_cast<unsigned>(day))};
@@ -126,9 +177,14 @@ Text date_of(std::string_view text) {
   const Int128 local =
       ((chrono::sys_days(days).time_since_epoch().count() * Int128{24} + hour) * 60 + minute) * 60 +
       second;
-  if (!take_decimals(at, date, ".,") || !take_zone(at, date)) return {};
+  if (!take_decimals(at, date, ".,")) return {};
+  const bool is_zone = take_zone(at, date) && (date.day.front() != '[' || at.skip("]"));
+  if (!is_zone || !at.rest().empty()) {
+    return date.zone.starts_with(' ') ? no_date("has a time zone that is no offset such as +01:00")
+                                      : Text();
+  }
   date.number += (local - date.zone_minutes * Int128{60}) * power_of_ten(date.decimals);
-  date.notation = Notation::date;
+  date.notation = date.has_zone ? Notation::date : Notation::local_date;
   return date;
 }
 
@@ -148,7 +204,8 @@ struct Scale {
 
   Scale(std::uint64_t ticks_per_second, const Text& text, Unit unit)
       : ticks(ticks_per_second), digits(1) {
-    const int places = text.decimals + (text.notation == Notation::date ? 0 : places_of(unit));
+    const int places =
+        text.decimals + (text.notation >= Notation::local_date ? 0 : places_of(unit));
     for (int i = 0; i < places; ++i) digits *= 10;
     for (const int prime : {2, 5}) {
       while (ticks % prime == 0 && digits % prime == 0) ticks /= prime, digits /= prime;
@@ -166,10 +223,17 @@ std::string date_text(Int128 number, const Text& form) {
   const auto day = chrono::floor<chrono::days>(seconds);
   const chrono::year_month_day date{chrono::sys_days(day)};
   const chrono::hh_mm_ss time(seconds - day);
-  std::string text = fmt::format(
-      "{:04}-{:02}-{:02}{}{:02}:{:02}:{:02}", static_cast<int>(date.year()),
-      static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), form.middle,
-      time.hours().count(), time.minutes().count(), time.seconds().count());
+  std::string text;
+  for (const char c : form.day) {
+    const auto month = static_cast<unsigned>(date.month());
+    text += c == 'Y'   ? fmt::format("{:04}", static_cast<int>(date.year()))
+            : c == 'm' ? fmt::format("{:02}", month)
+            : c == 'd' ? fmt::format("{:02}", static_cast<unsigned>(date.day()))
+            : c == 'b' ? std::string(k_months.substr(3 * month - 3, 3))
+                       : std::string(1, c);
+  }
+  text += fmt::format("{:02}:{:02}:{:02}", time.hours().count(), time.minutes().count(),
+                      time.seconds().count());
   if (form.decimals > 0) text += fmt::format("{}{:0{}}", form.point, fraction, form.decimals);
   return text.append(form.zone);
 }
@@ -209,7 +273,7 @@ Notation Times::parse(std::string_view text, std::uint64_t& ticks, std::string& 
       (read.notation == Notation::none || unit_ <= Unit::ticks)) {
     return no_time("is too large");
   }
-  if (read.notation == Notation::none) return no_time("is neither a number nor a date of ISO 8601");
+  if (read.notation == Notation::none) return no_time(read.problem);
   if (read.notation == Notation::decimal && unit_ == Unit::ticks) {
     return no_time("is no whole number");
   }
@@ -233,25 +297,28 @@ bool Times::parse_distance(std::string_view text, std::int64_t& ticks, std::stri
   const bool negative = text.starts_with('-');
   std::uint64_t size = 0;
   const Notation notation = parse(text.substr(negative ? 1 : 0), size, why);
-  if (notation == Notation::none || notation == Notation::date || size >> 62 != 0) {
+  if (notation == Notation::none || notation >= Notation::local_date || size >> 62 != 0) {
     return refuse(text, size >> 62 != 0 ? "is too large" : "is no number", why);
   }
   ticks = negative ? -static_cast<std::int64_t>(size) : static_cast<std::int64_t>(size);
   return true;
 }
 
-std::string Times::written(std::int64_t ticks, std::string_view like) const {
-  const Text form = text_of(like);
+std::string Times::written(std::int64_t ticks, std::string_view like, int decimals) const {
+  Text form = text_of(like);
+  form.decimals = std::max(form.decimals, decimals);
   if (form.notation == Notation::whole && unit_ <= Unit::ticks) return fmt::format("{}", ticks);
   const Scale scale(hz_, form, unit_);
   const Int128 number = floor_div(2 * ticks * scale.digits + scale.ticks, 2 * scale.ticks);
-  if (form.notation == Notation::date) return date_text(number, form);
+  if (form.notation >= Notation::local_date) return date_text(number, form);
   const Int128 size = number < 0 ? -number : number, unit = power_of_ten(form.decimals);
   std::string text =
       fmt::format("{}{}", number < 0 ? "-" : "", static_cast<std::uint64_t>(size / unit));
   if (form.decimals == 0) return text;
   return text + fmt::format(".{:0{}}", static_cast<std::uint64_t>(size % unit), form.decimals);
 }
+
+int decimals_of(std::string_view text) { return text_of(text).decimals; }
 
 double Times::ticks_per_unit() const {
   if (unit_ <= Unit::ticks) return 1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,10 +29,16 @@ std::optional<Unit> unit_named(std::string_view word);
 Unit unit_of_column(std::string_view name);
 
 /// How a time is written.
-enum class Notation : std::uint8_t { none, whole, decimal, date };
+enum class Notation : std::uint8_t { none, whole, decimal, local_date, date };
+inline constexpr std::size_t k_notations = 5;
+inline constexpr std::string_view k_mixed_zones =
+    "dates with a time zone and without one are mixed, and nothing tells the zone of the latter";
+/// Decimals of a time; 0 if it is none.
+int decimals_of(std::string_view text);
 
 /// Turns times as tables hold them into ticks and back, without losing a digit: whole numbers,
-/// decimals, and dates by ISO 8601 (without an offset they are UTC), which count from 1970.
+/// decimals, and dates by ISO 8601 or as web servers log them (without an offset they are UTC),
+/// which count from 1970.
 ///
 /// Example: with 10^9 ticks per second "1.5" is 1500000000 ticks, and so is
 /// "1970-01-01 02:00:01,5+02:00". In the notation of the latter 2500000000 ticks are
@@ -45,9 +52,10 @@ class Times {
   Notation parse(std::string_view text, std::uint64_t& ticks, std::string& why) const;
   /// Parses the time from one stamp to another, more than -2^62 and less than 2^62 ticks.
   bool parse_distance(std::string_view text, std::int64_t& ticks, std::string& why) const;
-  /// A time in the notation, unit and number of decimals of `like`, which parse() took; rounded to
-  /// nearest.
-  [[nodiscard]] std::string written(std::int64_t ticks, std::string_view like) const;
+  /// A time in the notation, unit and number of decimals of `like`, which parse() took, or more
+  /// decimals; rounded to nearest.
+  [[nodiscard]] std::string written(std::int64_t ticks, std::string_view like,
+                                    int decimals = 0) const;
   /// True if whole numbers are ticks because no unit is named.
   [[nodiscard]] bool in_ticks() const { return unit_ == Unit::unnamed; }
   /// Ticks per unit of whole numbers.

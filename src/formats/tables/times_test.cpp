@@ -40,6 +40,11 @@ TEST(Times, take_every_notation_without_losing_a_digit) {
   EXPECT_EQ(read("2025-10-08T23:53:20-0900"), "1760000000000000000");
   EXPECT_EQ(read("2025-10-09T08:53:20"), "1760000000000000000");
   EXPECT_EQ(read("1970-01-01T00:00:00-01"), "3600000000000");
+  for (const char* text :
+       {"2025/10/09 08:53:20.000000000", "2025-10-09 08:53:20 UTC", "2025-10-09 10:53:20.000 +0200",
+        "09/Oct/2025:08:53:20.000 +0000", "[09/Oct/2025:10:53:20 +0200]", "09/Oct/2025:08:53:20"}) {
+    EXPECT_EQ(read(text, 1'000'000'000, Unit::s), "1760000000000000000") << text;
+  }
 }
 
 TEST(Times, say_why_they_are_none) {
@@ -50,12 +55,36 @@ TEST(Times, say_why_they_are_none) {
   EXPECT_EQ(read("9999-01-01T00:00:00Z"), "\"9999-01-01T00:00:00Z\" is too large");
   EXPECT_EQ(read("1969-12-31T23:59:59Z"), "\"1969-12-31T23:59:59Z\" is before 1970");
   EXPECT_EQ(read("1.5", 1000, Unit::ticks), "\"1.5\" is no whole number");
-  for (const char* text :
-       {"", " 1", "1.", ".5", "1e9", "0x10", "1.5.5", "+1", "nan", "2025-02-30T00:00:00Z",
-        "2025-1-1T00:00:00Z", "2025-10-09T24:00:00Z", "2025-10-09T08:53:20X", "2025-10-09",
-        "2025-10-09T08:53:61Z", "2025-10-09T08:53:20+25:00", "2025-10-09T08:53:20+2", "1,500",
-        "2025-10-09T-8:53:20"}) {
+  for (const char* text : {"",
+                           " 1",
+                           "1.",
+                           ".5",
+                           "1e9",
+                           "0x10",
+                           "1.5.5",
+                           "+1",
+                           "nan",
+                           "2025-02-30T00:00:00Z",
+                           "2025-1-1T00:00:00Z",
+                           "2025-10-09T24:00:00Z",
+                           "2025-10-09T08:53:20X",
+                           "2025-10-09",
+                           "2025-10-09T08:53:61Z",
+                           "2025-10-09T08:53:20+25:00",
+                           "2025-10-09T08:53:20+2",
+                           "1,500",
+                           "2025-10-09T-8:53:20",
+                           "2025-10/09T08:53:20",
+                           "09/Okt/2025:08:53:20",
+                           "[2025-10-09T08:53:20",
+                           "2025-10-09T08:53:20]",
+                           "2025-10-09T08:53:20+02:5"}) {
     EXPECT_THAT(read(text), HasSubstr("is neither a number nor a date")) << text;
+  }
+  EXPECT_THAT(read("09/10/2025 08:53:20"), HasSubstr("may have the day or the month first"));
+  for (const char* zone : {"EST", "Europe/Berlin", ""}) {
+    EXPECT_THAT(read(std::string("2025-10-09 08:53:20 ") + zone),
+                HasSubstr("has a time zone that"));
   }
   EXPECT_THAT(read(std::string(400, '9')), HasSubstr("is too large"));
   EXPECT_THAT(read("0." + std::string(400, '1')), HasSubstr("has digits below a tick"));
@@ -81,7 +110,8 @@ TEST(Times, take_distances_with_a_sign) {
 TEST(Times, are_written_in_the_notation_of_the_input) {
   std::mt19937_64 random(54);  // NOLINT: the same times every time
   const auto below = [&](std::uint64_t end) { return random() % end; };
-  const std::vector<std::string> zones{"", "Z", "z", "+02:00", "-0930", "+14", "+00:00"};
+  const std::vector<std::string> zones{"",    "Z",      "z",    "+02:00", "-0930",
+                                       "+14", "+00:00", " UTC", " +0530"};
   const std::vector<std::uint64_t> rates{1'000'000'000, 1'000'000, 1'000'000'000'000};
   for (int i = 0; i < 20'000; ++i) {
     const std::uint64_t hz = rates[below(2)];
@@ -92,9 +122,11 @@ TEST(Times, are_written_in_the_notation_of_the_input) {
     std::string like = "5";
     if (unit != Unit::ticks && below(2) == 0) like += "." + std::string(1 + below(9), '0');
     if (below(2) == 0) {
-      like = "1970-01-02" + std::string(1, "T t"[below(3)]) + "14:00:00";
+      const std::vector<std::string> days{"1970-01-02T", "1970-01-02 ",  "1970-01-02t",
+                                          "1970/01/02 ", "02/Jan/1970:", "[02/Jan/1970:"};
+      like = days[below(days.size())] + "14:00:00";
       if (below(2) == 0) like += ".,"[below(2)] + std::string(1 + below(9), '0');
-      like += zone;
+      like += zone + (like[0] == '[' ? "]" : "");
     }
     const std::string text = times.written(start, like);
     std::uint64_t ticks = 0;
@@ -106,6 +138,7 @@ TEST(Times, are_written_in_the_notation_of_the_input) {
   EXPECT_EQ(Times(1'000'000'000, Unit::unnamed).written(-1, "1970-01-01T00:00:00.000000000Z"),
             "1969-12-31T23:59:59.999999999Z");
   EXPECT_EQ(Times(1'000'000'000, Unit::s).written(1'499'999'999, "7"), "1");
+  EXPECT_EQ(Times(1'000'000'000, Unit::s).written(1'499'999'999, "7", 1), "1.5");
 }
 
 TEST(Units, stand_at_the_end_of_a_name) {
