@@ -18,7 +18,7 @@
 namespace entrain::clc {
 
 /// No time of a trace may be earlier or later, ticks: differences and sums with delays fit into 64
-/// bits. Every stamp that formats read is below the latest one.
+/// bits. No stamp that formats read is above the latest one.
 inline constexpr std::int64_t k_earliest_time = -(std::int64_t{1} << 60);
 inline constexpr std::int64_t k_latest_time = std::int64_t{1} << 62;
 

@@ -2,6 +2,8 @@
 #include "formats/kineto/clocks.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 
 #include "base/exact.hpp"
 #include "base/fail.hpp"
@@ -263,29 +265,54 @@ bool ClockReader::share_a_part(const std::set<std::string_view>& devices) const 
   });
 }
 
-/// True if correlation numbers go on across the falls of these rows. Work of a stream runs in the
-/// order of its launches, which these numbers count: so the clock was set back there. In blocks of
-/// a file that begin anew they fall with the times.
+/// True if launched work of these rows falls at each of their falls, and its correlation numbers go
+/// on. Work of a stream runs in the order of its launches, which these numbers count: so the clock
+/// was set back there. In blocks of a file that begin anew they fall with the times.
 bool ClockReader::are_launched_in_order(std::span<const std::uint32_t> rows) const {
   struct Order {
     std::uint32_t part = 0;
     std::uint64_t before = 0, most = 0;  ///< largest numbers: of earlier parts, of all so far
+    std::int64_t begin = 0;              ///< of the last work
   };
   std::map<std::uint32_t, Order> orders;
   for (const std::uint32_t r : rows) {
     if (!rows_[r].order.falls().empty()) orders.try_emplace(r);
   }
-  bool any = false;
   for (const Work& work : work_) {
     const auto of_row = orders.find(work.row);
     if (of_row == orders.end() || work.correlation == 0 || is_far(work)) continue;
     Order& order = of_row->second;
-    if (work.part > order.part) order = {work.part, order.most, order.most};
-    if (work.correlation < order.before) return false;
-    any = any || order.before > 0;
+    if (work.part > order.part) {
+      if (work.part > order.part + 1 || order.most == 0 || work.begin >= order.begin) return false;
+      order.part = work.part;
+      order.before = order.most;
+    }
+    if (order.part > 0 && work.correlation <= order.before) return false;
     order.most = std::max(order.most, work.correlation);
+    order.begin = work.begin;
   }
-  return any;
+  return !orders.empty() && std::ranges::all_of(orders, [&](const auto& of_row) {
+    return of_row.second.part == rows_[of_row.first].order.falls().size();
+  });
+}
+
+/// True if a device was set back, and its host was not: after the first fall work begins sooner
+/// after its launch than before it, in the median by more than half of the fall.
+bool ClockReader::is_set_alone(std::string_view process, const Falls& falls) const {
+  const auto device = devices_.find(process);
+  if (device == devices_.end() || falls.all.empty()) return false;
+  std::array<std::vector<std::int64_t>, 2> waits;  // before and after the fall
+  for (const Work* const work : device->second.work) {
+    const KeptEvent* const by = launch_by(work->correlation, device->second.host);
+    const std::uint32_t before = falls.before(work->begin, work->part);
+    if (by != nullptr && before < 2) waits[before].push_back(work->begin - by->begin);
+  }
+  if (waits[0].empty() || waits[1].empty()) return false;
+  for (std::vector<std::int64_t>& own : waits) {
+    std::ranges::nth_element(own, own.begin() + static_cast<std::ptrdiff_t>(own.size() / 2));
+  }
+  const std::int64_t by = falls.all[0].from - falls.all[0].to;
+  return waits[0][waits[0].size() / 2] - waits[1][waits[1].size() / 2] > by / 2;
 }
 
 /// Where the clock of some rows was set back: those that fall at all do so equally often, each time
@@ -416,7 +443,7 @@ void ClockReader::count_all_on() {
     Falls own = falls_of(rows[clock], false);
     if (own.all.size() == other.all.size()) falls = std::move(own);
   };
-  // One that shows no fall was set between two of its events.
+  // One that shows no fall is assumed to have been set between two of its events.
   const auto unseen = [](Falls falls) {
     for (RowOrder::Fall& fall : falls.all) fall.until = fall.to + (fall.from - fall.to) / 2;
     return falls;
@@ -425,7 +452,7 @@ void ClockReader::count_all_on() {
     Falls& host = host_of_clock(clock);
     if (&host == &falls) continue;
     take_like(host_name(clock), host, falls);
-    if (host.all.empty()) host = unseen(falls);
+    if (host.all.empty() && !is_set_alone(clock.second, falls)) host = unseen(falls);
   }
   for (auto& [clock, falls] : of_clock) {
     Falls& host = host_of_clock(clock);

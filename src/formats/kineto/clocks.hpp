@@ -145,6 +145,7 @@ class ClockReader {
   void add_call(const EventText& event, const KeptEvent& call);
   void gather_devices();
   [[nodiscard]] bool are_launched_in_order(std::span<const std::uint32_t> rows) const;
+  [[nodiscard]] bool is_set_alone(std::string_view process, const Falls& falls) const;
   [[nodiscard]] Falls falls_of(std::span<const std::uint32_t> rows, bool repeats_little) const;
   static std::vector<NoTimes> far_of(std::vector<NoTimes> days);
   void screen();

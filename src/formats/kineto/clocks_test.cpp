@@ -279,6 +279,19 @@ TEST_F(Devices, a_host_is_set_back_with_its_device) {
   }
 }
 
+/// Launches go on, and work begins 5 ms sooner after them than before.
+TEST_F(Devices, a_device_is_set_back_without_its_host) {
+  std::vector<std::string> events;
+  for (int k = 1; k <= 40; ++k) {
+    events.push_back(launch(1e6 + 2'000.0 * k, k));
+    events.push_back(work(1e6 + 2'000.0 * k + (k > 20 ? 1'000 : 6'000), k));
+  }
+  const RankFile one = file(events);
+  ASSERT_EQ(one.clocks.size(), 2U);
+  EXPECT_TRUE(one.clocks[0].falls.all.empty());
+  EXPECT_EQ(one.clocks[1].falls.all.size(), 1U);
+}
+
 /// What follows is shorter than what repeats: numbers of launches tell that time went on.
 TEST_F(Devices, a_clock_that_was_set_back_near_the_end_counts_on) {
   std::vector<std::string> events;
@@ -297,6 +310,14 @@ TEST_F(Devices, a_clock_that_was_set_back_near_the_end_counts_on) {
     const int number = k > 38 ? k - 38 : k + 2;
     events.push_back(launch(1e6 + 2'000.0 * number, number));
     events.push_back(work(1e6 + 2'000.0 * number + 20, number));
+  }
+  for (const FileClock& clock : file(events).clocks) EXPECT_TRUE(clock.falls.all.empty());
+  // Marks of another clock on the rows of the kernels, which do not fall.
+  events.clear();
+  for (int k = 1; k <= 8; ++k) {
+    events.push_back(event("gpu_user_annotation", "step", "0", 1e6 + 2'000.0 * k, 20, 0));
+    events.push_back(launch(1e6 + 2'000.0 * k, k));
+    events.push_back(work(1e6 + 2'000.0 * k + 5'020, k));
   }
   for (const FileClock& clock : file(events).clocks) EXPECT_TRUE(clock.falls.all.empty());
 }

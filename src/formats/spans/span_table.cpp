@@ -405,10 +405,9 @@ Result<void> Reader::table(std::string_view columns) {
     const Result<void> done = reader.rows(0, [&](const tables::Row& row, tables::Problem& problem) {
       table_row(row.cells, reader.text(0), at, units);
       constexpr auto k_both = bit_of(Notation::local_date) | bit_of(Notation::date);
-      const auto mixed =
-          std::ranges::find_if(notations_, [](unsigned bits) { return (bits & k_both) == k_both; });
-      if (mixed == notations_.end()) return has_memory();
-      return tables::refuse(problem, static_cast<std::size_t>(mixed - notations_.begin()),
+      const unsigned times = notations_[k_start] | notations_[k_end];
+      if ((times & k_both) != k_both) return has_memory();
+      return tables::refuse(problem, (notations_[k_end] & k_both) != 0 ? k_end : k_start,
                             std::string(tables::k_mixed_zones));
     });
     TRY(memory_);

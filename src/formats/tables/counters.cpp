@@ -59,8 +59,10 @@ void set_edges_aside(EdgeList& list, const Is& is_it, SetAside one, std::vector<
     const bool is_cause = is_it(list.cause_clock[i]);
     if (!is_cause && !is_it(list.effect_clock[i])) continue;
     ++one.records;
-    if (is_cause)
-      list.effect_clock[i] = list.cause_clock[i], list.effect_time[i] = list.cause_time[i];
+    if (is_cause) {
+      list.effect_clock[i] = list.cause_clock[i];
+      list.effect_time[i] = list.cause_time[i];
+    }
     list.cause_clock[i] = list.effect_clock[i], list.cause_time[i] = list.effect_time[i];
   }
   one.total = one.records;
@@ -72,6 +74,7 @@ struct Finding {
   Counter counter{};
   std::vector<Sample> samples{};  ///< order: counted time
   double chance = 1;              ///< that other steps of a clock are so close to the period
+  std::uint64_t longest = 0;      ///< ticks between the first and the last stamp of another clock
 };
 
 class Unwrapping {
@@ -174,16 +177,33 @@ class Unwrapping {
     return result;
   }
 
+  /// The edges of a clock as first listed, each once.
+  std::span<const std::size_t> edges_of(std::uint32_t clock) {
+    if (edges_.empty()) {
+      edges_.resize(wraps_.size());
+      for (std::size_t i = 0; i < list_.cause_clock.size(); ++i) {
+        const std::uint32_t from = list_.cause_clock[i], to = list_.effect_clock[i];
+        edges_[from].push_back(i);
+        if (to != from) edges_[to].push_back(i);
+      }
+    }
+    return edges_[clock];
+  }
+
   /// The finding about a clock; without samples if nothing says that it wraps.
   Finding find(std::uint32_t clock) {
     Finding best;
     for (const Counter& counter : counters_[clock]) {
       Finding found{.counter = counter};
+      std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> run;  // of each other clock
       const auto add = [&](std::uint32_t other, std::uint64_t other_time, std::uint64_t& time) {
         if (other == clock || is_open(other)) return;
         found.samples.push_back({static_cast<std::int64_t>(other_time - time), &time});
+        auto& [first, last] = run.try_emplace(other, other_time, other_time).first->second;
+        first = std::min(first, other_time), last = std::max(last, other_time);
+        found.longest = std::max(found.longest, last - first);
       };
-      for (std::size_t i = 0; i < list_.cause_clock.size(); ++i) {
+      for (const std::size_t i : edges_of(clock)) {
         const std::uint32_t from = list_.cause_clock[i], to = list_.effect_clock[i];
         if (from == clock) add(to, list_.effect_time[i], list_.cause_time[i]);
         if (to == clock) add(from, list_.cause_time[i], list_.effect_time[i]);
@@ -214,12 +234,14 @@ class Unwrapping {
       one.wraps = static_cast<std::int64_t>(floor_div(Int128{one.difference} - origin, p));
       wraps.insert(one.wraps);
     }
-    // Of differences that wraps do not make, each other one is so close to a multiple by chance.
+    // By chance, a difference is that close to a multiple of the period in a share `spread` of
+    // cases.
     constexpr double k_most_spread = 0.5, k_most_chance = 1e-3;
     const double spread = static_cast<double>(p - widest + 1) / static_cast<double>(p);
     found.chance = std::pow(spread, static_cast<double>(wraps.size() - 1));
     const bool is_shown = spread < k_most_spread && (named || found.chance < k_most_chance);
-    if (wraps.size() < 2 || !is_shown) return false;
+    const auto most = static_cast<std::int64_t>(found.longest / period) + 2;  // in this run
+    if (wraps.size() < 2 || !is_shown || *wraps.rbegin() - *wraps.begin() > most) return false;
     for (Sample& one : found.samples) one.wraps -= *wraps.begin();
     std::ranges::sort(found.samples, {},
                       [](const Sample& one) { return std::pair(one.wraps, *one.time); });
@@ -234,6 +256,9 @@ class Unwrapping {
     const bool repeats = last.wraps > 1 || *last.time >= *first.time;
     std::size_t ends = 0;
     for_ends(list_, [&](std::uint32_t one, std::uint64_t, bool) { ends += one == clock ? 1 : 0; });
+    ends -= 2 * static_cast<std::size_t>(std::ranges::count_if(edges_of(clock), [&](std::size_t i) {
+              return list_.cause_clock[i] == list_.effect_clock[i];
+            }));
     const char* const why = !of.sessions.empty() || !of.flushes.empty()
                                 ? "its measurements would need it, too"
                             : repeats && found.samples.size() != ends
@@ -274,8 +299,9 @@ class Unwrapping {
   std::vector<std::string>& notes_;
   std::vector<SetAside>& set_aside_;
   std::vector<Wrap> wraps_;
-  std::vector<std::vector<Counter>> counters_;  ///< those that each clock may have
-  std::vector<std::uint64_t> periods_;          ///< shortest of each clock, ticks; 0: cannot wrap
+  std::vector<std::vector<Counter>> counters_;   ///< those that each clock may have
+  std::vector<std::uint64_t> periods_;           ///< shortest of each clock, ticks; 0: cannot wrap
+  std::vector<std::vector<std::size_t>> edges_;  ///< see edges_of()
 };
 
 }  // namespace
