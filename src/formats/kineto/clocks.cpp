@@ -296,8 +296,8 @@ bool ClockReader::are_launched_in_order(std::span<const std::uint32_t> rows) con
   });
 }
 
-/// True if a device was set back, and its host was not: after the first fall work begins sooner
-/// after its launch than before it, in the median by more than half of the fall.
+/// True if a device was set back, and its host was not: long after the first fall work begins
+/// sooner after its launch than before it, in the median by more than half of the fall.
 bool ClockReader::is_set_alone(std::string_view process, const Falls& falls) const {
   const auto device = devices_.find(process);
   if (device == devices_.end() || falls.all.empty()) return false;
@@ -308,6 +308,9 @@ bool ClockReader::is_set_alone(std::string_view process, const Falls& falls) con
     if (by != nullptr && before < 2) waits[before].push_back(work->begin - by->begin);
   }
   if (waits[0].empty() || waits[1].empty()) return false;
+  // The first of these were launched before the fall.
+  waits[1].erase(waits[1].begin(),
+                 waits[1].begin() + static_cast<std::ptrdiff_t>(waits[1].size() / 2));
   for (std::vector<std::int64_t>& own : waits) {
     std::ranges::nth_element(own, own.begin() + static_cast<std::ptrdiff_t>(own.size() / 2));
   }

@@ -407,7 +407,7 @@ Result<void> Reader::table(std::string_view columns) {
       constexpr auto k_both = bit_of(Notation::local_date) | bit_of(Notation::date);
       const unsigned times = notations_[k_start] | notations_[k_end];
       if ((times & k_both) != k_both) return has_memory();
-      return tables::refuse(problem, (notations_[k_end] & k_both) != 0 ? k_end : k_start,
+      return tables::refuse(problem, (notations_[k_start] & k_both) == k_both ? k_start : k_end,
                             std::string(tables::k_mixed_zones));
     });
     TRY(memory_);

@@ -209,6 +209,9 @@ TEST(SpanTable, dates_that_may_mean_several_times_are_refused) {
                                 "05:00:00,2026-11-30 05:00:01Z\n"),
             "t.csv, line 3, column start: dates with a time zone and without one are mixed, and "
             "nothing tells the zone of the latter");
+  EXPECT_EQ(table_error(begin + "2026-11-30 05:00:00Z,2026-11-30 05:00:01\n"),
+            "t.csv, line 2, column end: dates with a time zone and without one are mixed, and "
+            "nothing tells the zone of the latter");
 }
 
 /// Programs that write numbers leave out zeros at the end.
@@ -219,12 +222,12 @@ TEST(SpanTable, columns_have_one_number_of_decimals) {
             "trace,span,host,start,duration_s\n1,1,a,1661140374.47,1.5\n"
             "1,2,a,1661140374.12,0.25\n");
   EXPECT_EQ(moved_by("trace,span,host,start,end\n"
-                     "1,1,a,2022-08-22 03:53:01,2022-08-22T03:53:01+02:00\n"
-                     "1,1,a,2022-08-22 03:53:01.125,2022-08-22T03:53:01.1+02:00\n",
+                     "1,1,a,2022-08-22 03:53:01Z,2022-08-22T03:53:01+02:00\n"
+                     "1,1,a,2022-08-22 03:53:01.125Z,2022-08-22T03:53:01.1+02:00\n",
                      1'010'000'000),
             "trace,span,host,start,end\n"
-            "1,1,a,2022-08-22 03:53:02.010,2022-08-22T03:53:02.0+02:00\n"
-            "1,1,a,2022-08-22 03:53:02.135,2022-08-22T03:53:02.1+02:00\n");
+            "1,1,a,2022-08-22 03:53:02.010Z,2022-08-22T03:53:02.0+02:00\n"
+            "1,1,a,2022-08-22 03:53:02.135Z,2022-08-22T03:53:02.1+02:00\n");
 }
 
 TEST(SpanTable, copies_of_lengths_follow_only_if_they_are_some) {
