@@ -140,8 +140,7 @@ TEST(SimultaneousEnds, a_drift_that_stands_out_is_taken_away) {
   EXPECT_NEAR(static_cast<double>((*found)[2](100'006'000'000)), 100'000'000'000, 50);
 }
 
-/// Calls of pairs beside those of all: while its drift is not known, no offsets of a clock suit
-/// both.
+/// Calls of pairs beside those of all. That offsets converge late, tests/training has cases of.
 TEST(SimultaneousEnds, a_drift_is_taken_away_where_pairs_call_too) {
   int found = 0;
   std::ptrdiff_t staying = 0;

@@ -40,8 +40,8 @@ struct Wrap {
 /// of its largest stamp; `unit`: ticks of one count, or a thousandth or millionth of them. The
 /// clocks of the other ends tell how often it has wrapped: stamps are changed only if by one
 /// period, and no other clock by its own, all edges of the clock agree. Else its edges are set
-/// aside: they become edges inside it. Returns one element per clock. O(n) if nothing wraps, else
-/// O(n log n).
+/// aside: they become edges inside it; those of instances stay. Returns one element per clock. O(n)
+/// if nothing wraps, else O(k n log n) for k clocks that wrap.
 std::vector<Wrap> count_on(EdgeList& list, Clocks& clocks, std::uint64_t unit,
                            std::vector<std::string>& notes, std::vector<SetAside>& set_aside);
 
