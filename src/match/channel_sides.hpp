@@ -17,7 +17,7 @@ namespace entrain::match {
 /// Side of a channel, with the evidence for its pairing where records may be missing.
 struct ChannelSide {
   SideFacts facts;
-  std::uint32_t posted = 0;        ///< number of operations, those without a place here too
+  std::uint32_t posted = 0;      ///< number of operations, those without a place here too
   BigVector<EndRecord> records;  ///< one per end whose place is known
 
   [[nodiscard]] Side side() const { return {records, facts}; }

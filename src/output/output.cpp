@@ -345,7 +345,8 @@ Result<void> OutputFile::finish() {
   }
   kept_ = File(::open(made_.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   struct stat status {};
-  if (!kept_.is_open() || ::fstat(kept_.descriptor(), &status) != 0) return named(cannot_name(target_, errno));
+  if (!kept_.is_open() || ::fstat(kept_.descriptor(), &status) != 0)
+    return named(cannot_name(target_, errno));
   identity_ = {status.st_dev, status.st_ino};
   return named(make_durable(made_));
 }
