@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Reads JSON files with simdjson, whole, and adds up the sizes of their values: the least cost of a
+// Reads JSON files with simdjson, and adds up the sizes of their values: the least cost of a
 // program that is built on this library. See bench/README.md.
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <string>
 
 #include <simdjson.h>
 
 #include "arguments.hpp"
 
 namespace {
+
+constexpr std::size_t k_largest_line = std::size_t{16} << 20;  // bytes
 
 std::uint64_t size_of(simdjson::dom::element element) {
   std::uint64_t size = 0;
@@ -24,6 +28,13 @@ std::uint64_t size_of(simdjson::dom::element element) {
   return size;
 }
 
+simdjson::dom::element value_of(simdjson::simdjson_result<simdjson::dom::element> read,
+                                const std::string& path) {
+  simdjson::dom::element element;
+  if (read.get(element) != simdjson::SUCCESS) bench::die(path + " is no JSON");
+  return element;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -31,12 +42,16 @@ int main(int argc, char** argv) {
   simdjson::dom::parser parser;
   std::uint64_t size = 0;
   for (const auto& file : std::filesystem::directory_iterator(argv[1])) {
-    if (file.path().extension() != ".json") continue;
-    simdjson::dom::element document;
-    if (parser.load(file.path().string()).get(document) != simdjson::SUCCESS) {
-      bench::die(file.path().string() + " is no JSON");
+    const std::string path = file.path().string();
+    if (file.path().extension() == ".json") {
+      size += size_of(value_of(parser.load(path), path));
+    } else if (file.path().extension() == ".jsonl") {  // a document per line
+      simdjson::dom::document_stream documents;
+      if (parser.load_many(path, k_largest_line).get(documents) != simdjson::SUCCESS) {
+        bench::die(path + " cannot be read");
+      }
+      for (const auto document : documents) size += size_of(value_of(document, path));
     }
-    size += size_of(document);
   }
   return size > 0 ? 0 : 2;
 }

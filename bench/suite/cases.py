@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from .hard_cases import HARD_CASES, MIXED, SPARSE, HardSpec, TrainingSpec
+from .hard_cases import HARD_CASES, MIXED, SPARSE, HardSpec
 from .measuring import TARGET, Contestant
+from .run_specs import JsonSpec, LossySpec, RecordedSpec, TableSpec, why_nothing_is_recorded
 from .traces import Spec, TraceSpec
 
 SHARES = (0.0, 0.01, 0.5)
@@ -76,7 +77,9 @@ class Programs:
 
     def anchor(self, spec: Spec) -> str:
         archive = self.data / spec.name / "archive"
-        return str(archive if isinstance(spec, TrainingSpec) else archive / "traces.otf2")
+        if isinstance(spec, TableSpec):
+            return str(archive / "edges.csv")
+        return str(archive if isinstance(spec, JsonSpec) else archive / "traces.otf2")
 
     def cp(self, group: Group, spec: Spec, name: str = "cp") -> None:
         group.contestants.append(Contestant(
@@ -106,6 +109,12 @@ class Programs:
                                 trace=group.trace(spec), report="correct", threads=threads, **more)
         group.contestants.append(contestant)
         return contestant
+
+    def align(self, group: Group, spec: TableSpec, name: str, *options: str) -> None:
+        group.contestants.append(Contestant(
+            name, [str(self.entrain), "align", self.anchor(spec), "-o", TARGET, "-q", "--threads",
+                   "1", *options],
+            trace=group.trace(spec)))
 
     def scan(self, group: Group, spec: Spec, name: str = "scan_speed") -> None:
         group.contestants.append(Contestant(
@@ -195,16 +204,52 @@ def hard_group(case: str, programs: Programs, sizes: Sizes) -> Group:
     return group
 
 
-def training_group(programs: Programs, sizes: Sizes) -> Group:
-    group = Group("training", "a training run of 8 ranks in JSON, with one and two threads",
-                  sizes.runs_of_hard)
-    spec = TrainingSpec(sizes.small * 2)
+def json_group(kind: str, about: str, programs: Programs, sizes: Sizes) -> Group:
+    group = Group(kind, f"{about}, with one and two threads", sizes.runs_of_hard)
+    spec = JsonSpec("chrome" if kind == "training" else "otlp", sizes.small * 2)
     programs.cp(group, spec)
     programs.json_pass(group, spec)
     for threads in (2, 1):
         programs.check(group, spec, f"check, {threads} thr", threads)
         programs.correct(group, spec, f"rewrite + verify, {threads} thr", "rewrite", verify=True,
                          threads=threads)
+    return group
+
+
+def lossy_group(programs: Programs, sizes: Sizes) -> Group:
+    group = Group("lossy", "the trace of hard-mixed-16 at half its size, complete and without one "
+                  "in a thousand of its records", sizes.runs_of_hard)
+    whole = MIXED.spec(sizes.base // 2)
+    for spec, label in ((whole, "complete"), (LossySpec(whole), "lost")):
+        programs.cp(group, spec, f"cp, {label}")
+        programs.copy(group, spec, f"otf2_copy, {label}")
+        programs.check(group, spec, f"check, {label}", 1)
+        programs.correct(group, spec, f"overlay + verify, {label}", "overlay", verify=True,
+                         threads=1)
+    return group
+
+
+def recorded_group(programs: Programs, sizes: Sizes) -> Group:
+    group = Group("recorded", "a solver of conjugate gradients as `entrain record` writes it, with "
+                  "a clock per process", sizes.runs_of_hard)
+    group.skipped = why_nothing_is_recorded()
+    spec = RecordedSpec(max(sizes.small // 1440, 100))
+    programs.cp(group, spec)
+    programs.copy(group, spec)
+    programs.check(group, spec, "check, 1 thr", 1)
+    programs.correct(group, spec, "overlay + verify, 1 thr", "overlay", verify=True, threads=1)
+    programs.correct(group, spec, "rewrite + verify, 1 thr", "rewrite", verify=True, threads=1)
+    return group
+
+
+def bounds_group(programs: Programs, sizes: Sizes) -> Group:
+    group = Group("bounds", "tables of a ring of clocks, with four times as many clocks: proofs of "
+                  "bounds", sizes.runs_of_hard)
+    for clocks in (sizes.base // 2400, sizes.base // 600):
+        spec = TableSpec(clocks)
+        programs.cp(group, spec, f"cp, {clocks} clocks")
+        programs.align(group, spec, f"align, {clocks} clocks")
+        programs.align(group, spec, f"align --bounds, {clocks} clocks", "--bounds")
     return group
 
 
@@ -297,7 +342,10 @@ GROUPS = {
     "main": main_group, "violations": violations_group, "locations": locations_group,
     "growth": growth_group, "large": large_group, "processes": processes_group,
     **{f"hard-{case}": partial(hard_group, case) for case in HARD_CASES},
-    "hard-processes": hard_processes_group, "training": training_group, "small": small_group,
+    "hard-processes": hard_processes_group, "small": small_group,
+    "training": partial(json_group, "training", "a training run of 8 ranks in JSON"),
+    "spans": partial(json_group, "spans", "spans of services on 8 hosts in JSON"),
+    "lossy": lossy_group, "recorded": recorded_group, "bounds": bounds_group,
     "memory": memory_group, "files": files_group,
 }
 

@@ -37,25 +37,6 @@ class HardSpec:
 
 
 @dataclass(frozen=True)
-class TrainingSpec:
-    """A training run of `synth`, with the clocks that `distort` gives it."""
-
-    events: int
-    locations: int = 8
-
-    @property
-    def name(self) -> str:
-        return f"training-{self.locations}-{self.events}"
-
-    def synth_options(self) -> list[str]:
-        return ["--format", "chrome", "--events", str(self.events), "--locations",
-                str(self.locations), "--seed", "1"]
-
-    def distort_options(self) -> list[str]:
-        return ["--drift-ppm", "20", *WEAK, "--seed", "2"]
-
-
-@dataclass(frozen=True)
 class HardCase:
     """A hard trace, and what is hard about it. `make` takes the number of events."""
 

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from .cases import GROUPS, Group, Programs, Sizes
-from .hard_cases import TrainingSpec
 from .measuring import Contestant, measure_memory, measure_time, say, warm
-from .traces import MOST_EVENT_BYTES, Spec, TraceMaker
+from .traces import Spec, TraceMaker, most_bytes
 
 SCHEMA = "entrain.bench/2"
 PROJECT = Path(__file__).resolve().parents[2]
@@ -89,7 +88,7 @@ def need_bytes(names: list[str], programs: Programs, sizes: Sizes) -> int:
     specs: set[Spec] = set()
     for name in names:
         specs.update(GROUPS[name](programs, sizes).specs)
-    weights = [(MOST_EVENT_BYTES if isinstance(spec, TrainingSpec) else 14) * spec.events + 3 * 4096 * spec.locations for spec in specs]
+    weights = [most_bytes(spec) for spec in specs]
     return sum(weights) + 2 * max(weights, default=0)
 
 

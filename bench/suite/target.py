@@ -18,3 +18,17 @@ class Target:
 
     def as_json(self) -> dict[str, Any]:
         return vars(self)
+
+
+def at_most(what: str, limit: float, value: float | None, unit: str) -> Target:
+    return bounded(what, f"<= {limit:g}", value, unit, value is not None and value <= limit)
+
+
+def at_least(what: str, limit: float, value: float | None, unit: str) -> Target:
+    return bounded(what, f">= {limit:g}", value, unit, value is not None and value >= limit)
+
+
+def bounded(what: str, wanted: str, value: float | None, unit: str, met: bool) -> Target:
+    if value is None:
+        return Target(what, wanted, "not measured", None)
+    return Target(what, wanted, f"{value:.2f} {unit}", met)

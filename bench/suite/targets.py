@@ -6,9 +6,10 @@ from __future__ import annotations
 from typing import Any
 
 from .hard_targets import hard_targets
+from .run_targets import run_targets
 from .stats import median
 from .summary import Session
-from .target import Target
+from .target import Target, at_least, at_most
 
 MIB = 1 << 20
 WANTED_LOCATIONS = 100_000
@@ -17,21 +18,7 @@ WANTED_LOCATIONS = 100_000
 def all_targets(session: Session) -> list[Target]:
     return [*scan_targets(session), *copy_targets(session), *memory_targets(session),
             *violation_targets(session), files_target(session), *growth_targets(session),
-            *hard_targets(session)]
-
-
-def at_most(what: str, limit: float, value: float | None, unit: str) -> Target:
-    return bounded(what, f"<= {limit:g}", value, unit, value is not None and value <= limit)
-
-
-def at_least(what: str, limit: float, value: float | None, unit: str) -> Target:
-    return bounded(what, f">= {limit:g}", value, unit, value is not None and value >= limit)
-
-
-def bounded(what: str, wanted: str, value: float | None, unit: str, met: bool) -> Target:
-    if value is None:
-        return Target(what, wanted, "not measured", None)
-    return Target(what, wanted, f"{value:.2f} {unit}", met)
+            *hard_targets(session), *run_targets(session)]
 
 
 def scan_targets(session: Session) -> list[Target]:

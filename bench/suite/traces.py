@@ -6,12 +6,14 @@ from __future__ import annotations
 import json
 import math
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .hard_cases import HardSpec, TrainingSpec
+from .hard_cases import HardSpec
 from .measuring import CannotRun, run_quietly, say
+from .run_specs import Made, RunSpec
 
 SEED = 1
 ITERATION_S = 2e-5
@@ -42,18 +44,12 @@ class TraceSpec:
         return min(self.events, math.ceil(communicating / self.communication))
 
 
-Spec = TraceSpec | HardSpec | TrainingSpec
-MOST_EVENT_BYTES = 240  # of an event in JSON; in archives 16
+Spec = TraceSpec | HardSpec | RunSpec
 
 
-@dataclass
-class Made:
-    """An archive, and how it came to be."""
-
-    program: dict[str, Any]  # what `synth` says
-    check: dict[str, Any]  # what `check` says
-    share: float  # of the receives that are violated
-    options: dict[str, Any]
+def most_bytes(spec: Spec) -> int:
+    """Disk space for the files of a trace."""
+    return getattr(spec, "event_bytes", 16) * spec.events + 3 * 4096 * spec.locations
 
 
 class TraceMaker:
@@ -80,8 +76,7 @@ class TraceMaker:
             shutil.rmtree(self.data / spec.name, ignore_errors=True)
 
     def generate(self, spec: Spec, folder: Path) -> None:
-        event_bytes = MOST_EVENT_BYTES if isinstance(spec, TrainingSpec) else 16
-        need = 2 * event_bytes * spec.events + 2 * 3 * 4096 * spec.locations
+        need = 2 * most_bytes(spec)
         free = shutil.disk_usage(self.data).free
         if free < need:
             raise CannotRun(f"{self.data} has {free / 1e9:.1f} GB left, {need / 1e9:.1f} needed")
@@ -90,11 +85,13 @@ class TraceMaker:
         partial = self.data / (spec.name + ".partial")
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
-        if isinstance(spec, HardSpec | TrainingSpec):
-            made = self.make_hard(spec, partial)
-        else:
+        if isinstance(spec, TraceSpec):
             made = self.make_ring(spec, partial)
-        shutil.rmtree(partial / "truth")
+        elif isinstance(spec, HardSpec):
+            made = self.made_of(spec.name, spec.synth_options(), spec.distort_options(), partial)
+        else:
+            made = spec.make(self, partial)
+        shutil.rmtree(partial / "truth", ignore_errors=True)
         files = [f for f in (partial / "archive").rglob("*") if f.is_file()]
         program, check = made.program, made.check
         definitions = partial / "archive" / "traces.def"
@@ -113,14 +110,25 @@ class TraceMaker:
         (partial / "about.json").write_text(json.dumps(about, indent=1) + "\n")
         partial.rename(folder)
 
-    def make_hard(self, spec: HardSpec | TrainingSpec, folder: Path) -> Made:
-        synth, clocks = spec.synth_options(), spec.distort_options()
+    def made_of(self, name: str, synth: list[str], clocks: list[str], folder: Path,
+                lose: Callable[[Path], Path] = lambda truth: truth) -> Made:
+        """The archive of `synth` without the records that it loses, with the clocks of `distort`."""
         program = self.simulate(synth, folder / "truth")
-        self.distort(folder / "truth", folder / "archive", clocks)
+        self.distort(lose(folder / "truth"), folder / "archive", clocks)
         share, check = self.share_of(folder / "archive")
         if not check["violations"]:
-            raise CannotRun(f"{spec.name}: nothing is violated, so it is no hard trace")
+            raise CannotRun(f"{name}: nothing is violated, so it is no hard trace")
         return Made(program, check, share, {"synth": synth, "distort": clocks})
+
+    def made_as_is(self, archive: Path, options: dict[str, Any]) -> Made:
+        """An archive that `synth` has not made."""
+        share, check = self.share_of(archive)
+        program = {"communication_events": check["communication_events"],
+                   "messages": check["edges"]["p2p"]["count"],
+                   "collectives": check["coverage"]["collective_calls"],
+                   "event_bytes": sum(f.stat().st_size for f in archive.glob("traces/*.evt")),
+                   "span_s": 0}
+        return Made(program, check, share, options)
 
     def make_ring(self, spec: TraceSpec, folder: Path) -> Made:
         noise = self.calibrate(spec, folder)
