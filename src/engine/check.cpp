@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -97,11 +98,13 @@ Result<CheckReport> engine::check(const Run& run, const Paths& paths, const Chec
   setting.survey = survey ? survey->before() : nullptr;
   std::vector<std::uint32_t> groups;
   if (!timeline.has_given_edges) setting.groups = &groups;
-  TRY_ASSIGN(CheckReport report, check_times(setting, timeline.loaded, timeline.presync.maps));
+  const std::span<const ClockMap> maps =
+      timeline.violated ? timeline.presync.maps : timeline.maps_as_stored();
+  TRY_ASSIGN(CheckReport report, check_times(setting, timeline.loaded, maps));
   std::optional<ExplainedClocks> clocks;
   if (is_contradicted(report)) {
-    TRY_ASSIGN(clocks, explain_check(run, *source, setting, timeline.loaded, true,
-                                     timeline.presync.maps, proven ? &*proven : nullptr, report));
+    TRY_ASSIGN(clocks, explain_check(run, *source, setting, timeline.loaded, true, maps,
+                                     proven ? &*proven : nullptr, report));
   } else {
     clocks = ExplainedClocks{diagnosis::unmoved_clocks(diagnosed_clocks(workers, timeline), groups),
                              timeline.told,

@@ -241,7 +241,7 @@ void Correction::tabulate_clocks() {
 Result<Correction::Outcome> Correction::attempt(const CheckOptions& check, bool report) {
   t_ = {};
   TRY_ASSIGN(t_, find_timeline(workers_, paired(), check, use(), progress_));
-  stored_ = tell_as_stored(source_, t_);
+  stored_ = tell_as_stored(t_);
   if (check.bounds.wanted) TRY(hold_in_intervals(report));
   if (report) evidence_ = diagnosis::clock_evidence(diagnosed_clocks(workers_, t_));
   report_.run.phases.scan += t_.scan_s;

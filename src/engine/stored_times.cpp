@@ -49,8 +49,8 @@ void tell(const std::string& clock, std::uint64_t from, std::uint64_t to, std::i
 
 }  // namespace
 
-std::vector<ClockMap> tell_as_stored(const formats::Source& source, Timeline& timeline) {
-  std::vector<ClockMap> stored = source.stored_times();
+std::vector<ClockMap> tell_as_stored(Timeline& timeline) {
+  std::vector<ClockMap> stored = timeline.stored;
   const trace::Definitions& definitions = timeline.loaded.trace.definitions;
   const std::vector<std::string> names = trace::clock_names(definitions);
   for (std::size_t c = 0; c < stored.size(); ++c) {

@@ -46,6 +46,7 @@ class Finder : TimelineExplainer {
   Result<Timeline> run() {
     TRY(read({}));
     TRY(find_mu());
+    t_.stored_violated = !t_.stored.empty() && causal::any_violation(context(), t_.stored);
     t_.report.clock_domain = options_.clock_domain;
     if (given_ && use_.set_aside != nullptr) {
       TRY(set_aside(*use_.set_aside));
@@ -533,7 +534,7 @@ constraints::Context causal_context(trace::Workers& workers, const Timeline& tim
 
 diagnosis::ClocksOfTrace diagnosed_clocks(trace::Workers& workers, const Timeline& timeline) {
   return {.context = causal_context(workers, timeline, nullptr),
-          .measured = timeline.measured.maps,
+          .measured = timeline.maps_as_stored(),
           .found = timeline.presync.maps,
           .shared = timeline.shared_clocks,
           .are_edges_given = timeline.has_given_edges};

@@ -40,6 +40,8 @@ struct IgnoredEdges {
 struct Timeline {
   trace::LoadedTrace loaded;
   bool has_given_edges = false;      ///< the edges are those of Source::given()
+  std::vector<ClockMap> stored;      ///< Source::stored_times(); empty: no given clock was set back
+  bool stored_violated = false;      ///< some edge is violated by the times as stored
   clocks::Presynchronised measured;  ///< maps from the clock sessions alone
   clocks::Presynchronised presync;   ///< the same, or aligned by the trace's edges: C
   ChosenMu mu;
@@ -62,6 +64,12 @@ struct Timeline {
   IgnoredEdges set_aside;                     ///< the same of given edges
   Counters left_out;                          ///< see AlignReport::left_out
   double scan_s = 0, presync_s = 0, match_s = 0;  ///< seconds spent, each without the others
+
+  /// Maps of the times as they were measured. A clock that was set back falls there, unless edges
+  /// are only violated where it counts on.
+  [[nodiscard]] std::span<const ClockMap> maps_as_stored() const {
+    return stored_violated ? stored : measured.maps;
+  }
 };
 
 /// Returns the trace and the graph of a timeline for the functions of causal/. The timeline must

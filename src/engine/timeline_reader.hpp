@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -152,6 +153,8 @@ class TimelineReader {
     trace.definitions = formats::definitions_of(clocks);
     t_.loaded.partition = trace::undivided(trace.definitions);
     t_.has_given_edges = true;
+    t_.stored = source_.stored_times();
+    if (std::ranges::all_of(t_.stored, &ClockMap::is_identity)) t_.stored.clear();
     exchanges_ = formats::exchanges_of(clocks);
     TRY_ASSIGN(t_.left_out, make_graph());
     return {};

@@ -115,7 +115,7 @@ Result<CheckReport> Verification::before() {
   make_room(loaded().trace);
   CheckSetting with = setting(of_.paired, survey_before());
   with.known_acyclic = is_seen_acyclic();
-  return check_times(with, loaded(), of_.timeline.measured.maps);
+  return check_times(with, loaded(), of_.timeline.maps_as_stored());
 }
 
 /// Checks what was written, by its own edges if it names them.
@@ -201,8 +201,8 @@ Result<void> Verification::check_with_before(const trace::LoadedTrace& trace,
                                              bool same_clock_records) {
   CheckSetting with = setting(of_.paired, survey_after());
   with.same_clock_records = same_clock_records;
-  const OtherTimes measured{.maps = of_.timeline.measured.maps, .survey = survey_before()};
-  TRY_ASSIGN(verify::Checks checks, check_both_times(with, trace, maps, &measured));
+  const OtherTimes stored{.maps = of_.timeline.maps_as_stored(), .survey = survey_before()};
+  TRY_ASSIGN(verify::Checks checks, check_both_times(with, trace, maps, &stored));
   report_.after = std::move(checks.report);
   if (checks.others && !checked_before_) {
     checked_before_ = std::move(checks.others);
@@ -235,13 +235,14 @@ Result<void> Verification::take_statistics(const trace::Trace& before,
   // Bending moves clocks both ways; only what follows it never moves anything back.
   const bool is_bent =
       of_.workers.processes().any(of_.timeline.measured.maps != of_.timeline.presync.maps);
+  const std::span<const ClockMap> stored =
+      of_.timeline.stored.empty() ? of_.timeline.measured.maps : of_.timeline.stored;
   const auto start = is_bent ? std::span(of_.timeline.presync.maps) : std::span<const ClockMap>();
   return of_.workers.run(
       after.trace, loaded().partition, [&](const trace::Share& share, unsigned) -> Result<void> {
         TRY_ASSIGN(CorrectionStatistics own,
-                   accuracy::correction_statistics(share.team, share.partition,
-                                                   {before, of_.timeline.measured.maps}, after,
-                                                   Cancel(of_.progress), start));
+                   accuracy::correction_statistics(share.team, share.partition, {before, stored},
+                                                   after, Cancel(of_.progress), start));
         if (of_.workers.speaks(share.team)) report_.statistics = std::move(own);
         return {};
       });

@@ -101,6 +101,53 @@ TEST(Recordings, skewed_clocks_are_set_within_the_spread_of_ends_and_inside_the_
   EXPECT_LT(largest, 5'000);
 }
 
+/// The clock of rank 1 is set back by 25 ms amid calls that are 10 ms apart: its stamps count on
+/// while clocks are estimated, but what is told of violations and moves is true of the file.
+TEST(Recordings, violations_of_a_clock_that_was_set_back_are_those_of_the_file) {
+  TempFolder original;
+  const TempFolder folder;
+  constexpr int k_calls = 60, k_set_at = 30, k_ranks = 3;
+  const auto begin_us = [](int rank, int call) {
+    return 1'000'000'000'000'000 + call * 10'000 + rank * 7 -
+           (rank == 1 && call >= k_set_at ? 25'000 : 0);
+  };
+  std::uint64_t violated = 0;
+  for (int rank = 0; rank < k_ranks; ++rank) {
+    std::vector<std::string> events;
+    for (int call = 0; call < k_calls; ++call) {
+      events.push_back(fmt::format(
+          R"({{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, )"
+          R"("ts": {}, "dur": 2, "args": {{"correlation": {}}}}})",
+          begin_us(rank, call) - 5, call + 1));
+      events.push_back(fmt::format(
+          R"({{"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce", "pid": 0, "tid": 7, )"
+          R"("ts": {}, "dur": 30, "args": {{"device": 0, "stream": 7, "correlation": {}, )"
+          R"("Collective name": "allreduce", "Rank": {}, "Comms Id": 7, "Seq": {}, )"
+          R"("Process Group Ranks": "[0, 1, 2]"}}}})",
+          begin_us(rank, call), call + 1, rank, call + 1));
+      for (int other = 0; other < k_ranks; ++other) {
+        if (other != rank && begin_us(rank, call) + 30 < begin_us(other, call)) ++violated;
+      }
+    }
+    const std::string text = fmt::format("[{}]", fmt::join(events, ","));
+    original.put(fmt::format("rank{}.json", rank),
+                 {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  }
+  const auto check = entrain::check(original.path(), {});
+  ASSERT_TRUE(check) << check.error().message;
+  EXPECT_EQ(check->checked_edges, k_calls * 9U);  // 6 of a call, 3 launches
+  EXPECT_EQ(check->violations, violated);
+  const auto& worst = check->edges[static_cast<std::size_t>(EdgeKind::n_to_n)].worst;
+  ASSERT_TRUE(worst);
+  EXPECT_EQ(worst->margin_ticks, -(25'000 - 30 + 7) * 1000);
+  EXPECT_EQ(worst->receive.region, "ncclDevKernel_AllReduce on stream 7");
+
+  const auto report = entrain::correct(original.path(), folder / "fixed", {});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->before.violations, violated);
+  EXPECT_NEAR(static_cast<double>(report->statistics.max_ticks), 25e6, 50e3);
+}
+
 /// A run of 20 ms proves no rates. Wall clocks are within 500 ppm: 10 us.
 TEST(Recordings, clocks_are_not_turned_by_more_than_their_kind_does) {
   for (const std::uint64_t seed : {1U, 10U, 15U, 21U}) {

@@ -66,7 +66,7 @@ void Run::take(Matches matches) {
   add_calls();
   // The names of launches are in the files only.
   event_names = names_of_worst_edges(place_ == Place::here ? files_ : std::vector<RankFile>(),
-                                     ranks_, matches_.instances, list);
+                                     ranks_, matches_.instances, list, stored_times());
   name_contents();
 }
 

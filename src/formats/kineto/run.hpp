@@ -33,11 +33,12 @@ using EventNames = std::map<std::pair<std::uint32_t, std::uint64_t>, std::string
 /// Names both ends of the most violated edges of each kind, by the times as stored. `files`: as
 /// read; `ranks`: with the clocks and calls of `instances`. `list`: first the edges between hosts
 /// and devices, rank by rank; its instances are those of `instances` that are no messages, in
-/// order. If a launch or a wait is the most violated, the files of its rank are read again, and the
-/// names are missing if that fails.
+/// order; `stored`: Source::stored_times(). If a launch or a wait is the most violated, the files
+/// of its rank are read again, and the names are missing if that fails.
 EventNames names_of_worst_edges(const std::vector<RankFile>& files,
                                 const std::vector<RankFile>& ranks,
-                                const std::vector<Instance>& instances, const EdgeList& list);
+                                const std::vector<Instance>& instances, const EdgeList& list,
+                                std::span<const ClockMap> stored);
 
 // Files as compact bytes: what read_file() leaves of each (summary.cpp).
 

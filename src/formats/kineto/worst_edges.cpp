@@ -17,32 +17,11 @@
 namespace entrain::kineto {
 namespace {
 
-/// How much earlier than its cause an effect is, ns; positive: the edge is violated.
-std::int64_t earlier_by(std::uint64_t effect, std::uint64_t cause) {
-  return static_cast<std::int64_t>(cause - effect);
-}
-
-/// The largest violation of the edges of an instance: of all pairs of a begin and an end of another
-/// clock. 0: none is violated.
-std::int64_t violation_of(const CollectiveInstance& one, std::span<const InstanceMember> all) {
-  match::LargestTwo latest;
-  for (const InstanceMember& begin : all.subspan(one.first, one.begins)) {
-    latest.add(static_cast<std::int64_t>(begin.time), begin.clock);
-  }
-  std::int64_t most = 0;
-  for (const InstanceMember& end : all.subspan(one.first + one.begins, one.ends)) {
-    const std::int64_t begin = latest.without(end.clock);
-    if (begin != match::k_no_demand)
-      most = std::max(most, earlier_by(end.time, static_cast<std::uint64_t>(begin)));
-  }
-  return most;
-}
-
 class Namer {
  public:
   Namer(const std::vector<RankFile>& files, const std::vector<RankFile>& ranks,
-        const EdgeList& list)
-      : files_(files), ranks_(ranks), list_(list) {}
+        const EdgeList& list, std::span<const ClockMap> stored)
+      : files_(files), ranks_(ranks), list_(list), stored_(stored) {}
 
   EventNames run(const std::vector<Instance>& instances) {
     for (std::size_t i = 0; i < list_.cause_time.size(); ++i) {
@@ -50,7 +29,7 @@ class Namer {
     }
     std::vector<std::int64_t> violations;
     for (const CollectiveInstance& one : list_.instances) {
-      violations.push_back(violation_of(one, list_.members));
+      violations.push_back(violation_of(one));
       std::int64_t& most = most_of_kind_.at(static_cast<std::size_t>(one.kind));
       most = std::max(most, violations.back());
     }
@@ -69,21 +48,43 @@ class Namer {
   }
 
  private:
+  /// The time as stored.
+  [[nodiscard]] std::int64_t shown(std::uint32_t clock, std::uint64_t time) const {
+    return stored_[clock](time);
+  }
+  /// How much earlier than its cause the effect of an edge is, ns; positive: the edge is violated.
   [[nodiscard]] std::int64_t single(std::size_t i) const {
-    return earlier_by(list_.effect_time[i], list_.cause_time[i]);
+    return shown(list_.cause_clock[i], list_.cause_time[i]) -
+           shown(list_.effect_clock[i], list_.effect_time[i]);
+  }
+  /// The largest violation of the edges of an instance: of all pairs of a begin and an end of
+  /// another clock. 0: none is violated.
+  [[nodiscard]] std::int64_t violation_of(const CollectiveInstance& one) const {
+    const std::span<const InstanceMember> all = list_.members;
+    match::LargestTwo latest;
+    for (const InstanceMember& begin : all.subspan(one.first, one.begins)) {
+      latest.add(shown(begin.clock, begin.time), begin.clock);
+    }
+    std::int64_t most = 0;
+    for (const InstanceMember& end : all.subspan(one.first + one.begins, one.ends)) {
+      const std::int64_t begin = latest.without(end.clock);
+      if (begin != match::k_no_demand) most = std::max(most, begin - shown(end.clock, end.time));
+    }
+    return most;
   }
   [[nodiscard]] const Call& call_of(const Member& member) const {
     return ranks_[member.file].calls[member.call];
   }
 
   [[nodiscard]] bool is_worst_message(const Instance& message) const {
-    std::uint64_t sent = 0, received = 0;
+    std::int64_t sent = 0, received = 0;
     for (const Member& member : message.members) {
       const Call& call = call_of(member);
-      (member.file == message.root ? sent : received) =
-          member.file == message.root ? call.begin : call.end;
+      const std::uint32_t clock = ranks_[member.file].numbers[call.clock];
+      if (member.file == message.root) sent = shown(clock, call.begin);
+      if (member.file != message.root) received = shown(clock, call.end);
     }
-    return most_single_ > 0 && earlier_by(received, sent) == most_single_;
+    return most_single_ > 0 && sent - received == most_single_;
   }
 
   void add(const Instance& instance) {
@@ -141,6 +142,7 @@ class Namer {
   const std::vector<RankFile>& files_;
   const std::vector<RankFile>& ranks_;
   const EdgeList& list_;
+  std::span<const ClockMap> stored_;
   std::int64_t most_single_ = 0;
   std::array<std::int64_t, k_edge_kinds> most_of_kind_{};
   EventNames names_;
@@ -150,8 +152,9 @@ class Namer {
 
 EventNames names_of_worst_edges(const std::vector<RankFile>& files,
                                 const std::vector<RankFile>& ranks,
-                                const std::vector<Instance>& instances, const EdgeList& list) {
-  return Namer(files, ranks, list).run(instances);
+                                const std::vector<Instance>& instances, const EdgeList& list,
+                                std::span<const ClockMap> stored) {
+  return Namer(files, ranks, list, stored).run(instances);
 }
 
 }  // namespace entrain::kineto
