@@ -19,24 +19,35 @@ namespace {
 /// Steps of the search per stamp: about as many searches of all edges.
 constexpr std::uint64_t k_steps_per_stamp = 1000;
 
+/// Clocks in pairs, the smaller number first.
+using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+
+/// Pairs of clocks that have edges with each other, and those of them that violate one as they are.
+struct Partners {
+  explicit Partners(std::span<const difference::Edge> edges) {
+    for (const auto& [cause, effect, delay] : edges) {
+      const auto pair = std::minmax(cause.clock, effect.clock);
+      all.push_back(pair);
+      if (cause.stamp + delay > effect.stamp) opponents.push_back(pair);
+    }
+    for (Pairs* pairs : {&all, &opponents}) {
+      std::sort(pairs->begin(), pairs->end());
+      pairs->erase(std::unique(pairs->begin(), pairs->end()), pairs->end());
+    }
+  }
+
+  Pairs all, opponents;
+};
+
 /// Clocks in order of the share of other clocks, of those they have edges with, with which they
 /// have violated ones.
-std::vector<std::uint32_t> by_trust(std::size_t count, std::span<const difference::Edge> edges) {
-  using Pair = std::pair<std::uint32_t, std::uint32_t>;
-  std::vector<Pair> partners, opponents;
-  for (const auto& [cause, effect, delay] : edges) {
-    const Pair pair = std::minmax(cause.clock, effect.clock);
-    partners.push_back(pair);
-    if (cause.stamp + delay > effect.stamp) opponents.push_back(pair);
-  }
-  const auto count_of = [&](std::vector<Pair>& pairs) {
-    std::sort(pairs.begin(), pairs.end());
-    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+std::vector<std::uint32_t> by_trust(std::size_t count, const Partners& partners) {
+  const auto count_of = [&](const Pairs& pairs) {
     std::vector<std::size_t> number(count, 0);
     for (const auto& [a, b] : pairs) ++number[a], ++number[b];
     return number;
   };
-  const std::vector<std::size_t> of = count_of(partners), against = count_of(opponents);
+  const auto of = count_of(partners.all), against = count_of(partners.opponents);
   std::vector<std::uint32_t> order(count);
   std::iota(order.begin(), order.end(), 0U);
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -46,14 +57,46 @@ std::vector<std::uint32_t> by_trust(std::size_t count, std::span<const differenc
   return order;
 }
 
-/// The clocks that stay; none if no clocks meet all edges.
+std::size_t number_of(const std::vector<char>& votes) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(votes, [](char vote) { return vote != 0; }));
+}
+
+/// Upper bound on how many of the clocks that vote can stay together: of clocks that are all
+/// opponents of each other, one. A cover of their graph by such cliques, made greedily. O(n + e).
+std::size_t most_staying(const Pairs& opponents, const std::vector<char>& votes) {
+  constexpr std::uint32_t k_no_clique = 0xFFFFFFFF;
+  std::vector<std::vector<std::uint32_t>> earlier(votes.size());  // opponents, by the later clock
+  for (const auto& [a, b] : opponents) {
+    if (votes[a] != 0 && votes[b] != 0) earlier[b].push_back(a);
+  }
+  std::vector<std::uint32_t> clique(votes.size(), k_no_clique), size, known(votes.size(), 0);
+  for (std::uint32_t c = 0; c < votes.size(); ++c) {
+    if (votes[c] == 0) continue;
+    for (const std::uint32_t other : earlier[c]) {
+      if (++known[clique[other]] == size[clique[other]]) clique[c] = clique[other];
+    }
+    for (const std::uint32_t other : earlier[c]) known[clique[other]] = 0;
+    if (clique[c] == k_no_clique) {
+      clique[c] = static_cast<std::uint32_t>(size.size());
+      size.push_back(0);
+    }
+    ++size[clique[c]];
+  }
+  return size.size();
+}
+
+/// The clocks that stay; none if no clocks meet all edges, or single edges leave fewer than half of
+/// those that vote.
 difference::AtZero find_staying(std::size_t count, const Edges& edges, std::int64_t rate_ppb,
                                 const std::vector<char>& votes) {
   const GivenConstraints constraints(count, edges, rate_ppb);
   if (!constraints.fit()) return {};
+  const Partners partners(constraints.view().edges);
+  if (2 * most_staying(partners.opponents, votes) < number_of(votes)) return {};
   const difference::System system(constraints.view());
   difference::Effort effort{.most = k_steps_per_stamp * (std::uint64_t{system.nodes()} + 1)};
-  std::vector<std::uint32_t> order = by_trust(count, constraints.view().edges);
+  std::vector<std::uint32_t> order = by_trust(count, partners);
   std::ranges::stable_sort(order, std::greater(), [&](std::uint32_t c) { return votes[c]; });
   // Parts that vote outweigh all others.
   std::vector<std::uint32_t> weights;
@@ -95,8 +138,7 @@ Result<std::optional<KeptClocks>> keep_most_clocks(const Clocks& clocks, const E
   std::size_t staying = 0;
   if (stays.empty()) return std::nullopt;
   for (std::size_t c = 0; c < votes.size(); ++c) staying += votes[c] != 0 && stays[c] != 0 ? 1 : 0;
-  const auto all =
-      static_cast<std::size_t>(std::ranges::count_if(votes, [](char vote) { return vote != 0; }));
+  const std::size_t all = number_of(votes);
   if (2 * staying < std::max<std::size_t>(all, 1)) return std::nullopt;
   const auto kept = static_cast<std::size_t>(std::count(stays.begin(), stays.end(), 1));
   Clocks group{.name = clocks.name, .resolution_hz = clocks.resolution_hz, .clocks = {}};

@@ -4,7 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
+
 #include "base/edge_list.hpp"
+#include "base/random.hpp"
+#include "difference/oracle_testing.hpp"
 
 namespace entrain::explain {
 namespace {
@@ -76,6 +80,66 @@ TEST(KeepMostClocks, knows_whether_other_clocks_could_stay) {
     EXPECT_EQ(kept->kept, 3U);
     EXPECT_EQ(kept->are_known, delay == 10);
   }
+}
+
+/// Most clocks of a table that can be right together, by all paths for all sets of clocks.
+std::size_t most_by_all_paths(std::size_t count, const EdgeList& list, std::int64_t rate_ppb) {
+  const std::vector<difference::ClockLimits> limits(
+      count + 1, {.rate = difference::RateRange::within(rate_ppb)});
+  std::vector<difference::Edge> edges;
+  for (std::size_t i = 0; i < list.cause_clock.size(); ++i) {
+    edges.push_back({{list.cause_clock[i], static_cast<std::int64_t>(list.cause_time[i])},
+                     {list.effect_clock[i], static_cast<std::int64_t>(list.effect_time[i])}});
+  }
+  std::size_t most = 0;
+  for (std::uint32_t set = 0; set < 1U << count; ++set) {
+    std::vector<difference::Session> at_zero;
+    for (const auto& [cause, effect, delay] : edges) {
+      for (const difference::Event& event : {cause, effect}) {
+        if ((set >> event.clock & 1) != 0) at_zero.push_back({event, 0, 0});
+      }
+    }
+    const difference::Oracle oracle({.clocks = limits,
+                                     .reference = static_cast<std::uint32_t>(count),
+                                     .edges = edges,
+                                     .sessions = at_zero});
+    if (oracle.feasible()) most = std::max<std::size_t>(most, std::popcount(set));
+  }
+  return most;
+}
+
+/// Also where single edges tell that fewer than half of the clocks can stay: nothing is searched.
+TEST(KeepMostClocks, keeps_as_many_as_can_be_right_if_they_are_half_of_all) {
+  const AlignGroup align = [](const Clocks& group, const Edges&) {
+    return Result<std::vector<ClockMap>>(std::vector<ClockMap>(group.clocks.size()));
+  };
+  int kept_some = 0;
+  for (std::uint64_t run = 0; run < 1'000; ++run) {
+    RandomStream random(51, run);
+    const auto count = static_cast<std::uint32_t>(2 + random.below(4));
+    const bool are_all_wrong = run % 2 == 1;
+    Clocks clocks{.name = "run", .resolution_hz = 1'000'000'000, .clocks = {}};
+    std::vector<std::uint64_t> ahead;
+    for (std::uint32_t c = 0; c < count; ++c) {
+      clocks.clocks.push_back({.name = std::to_string(c)});
+      ahead.push_back(are_all_wrong ? random.below(600) : random.below(2) * random.below(60));
+    }
+    EdgeList list;
+    for (std::uint64_t edge = 2 + random.below(are_all_wrong ? 16 : 9); edge > 0; --edge) {
+      const auto from = static_cast<std::uint32_t>(random.below(count));
+      const auto to = (from + 1 + static_cast<std::uint32_t>(random.below(count - 1))) % count;
+      const std::uint64_t sent = random.below(30) * 1'000;
+      list.add({from, sent + ahead[from]}, {to, sent + ahead[to] + random.below(40)});
+    }
+    const auto kept = keep_most_clocks(clocks, list.view(), 1'000'000, {}, align).value();
+    const std::size_t most = most_by_all_paths(count, list, 1'000'000);
+    ASSERT_EQ(kept.has_value(), 2 * most >= count) << run;
+    if (!kept) continue;
+    ++kept_some;
+    ASSERT_EQ(kept->kept, most) << run;
+  }
+  EXPECT_GT(kept_some, 500);
+  EXPECT_LT(kept_some, 900);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "base/try.hpp"
 #include "constraints/base_line.hpp"
 #include "difference/at_zero.hpp"
+#include "difference/implied.hpp"
 #include "lines/bend_to_ends.hpp"
 #include "lines/centre_lines.hpp"
 #include "lines/clock_lines.hpp"
@@ -33,6 +34,8 @@ struct AlignmentThresholds {
   static constexpr double worthwhile = 0.7;
   /// Steps of the search for clocks that stay; about a second.
   static constexpr std::uint64_t most_steps = std::uint64_t{1} << 27;
+  /// Rates, ppb, from which on edges are searched that others imply.
+  static constexpr std::int64_t fastest_ppb = 100'000'000;
   /// Rounding of offsets at both clocks of an edge, ticks.
   static constexpr double rounding = 2;
   /// Ends that every clock needs before lines through ends replace those from edges.
@@ -287,14 +290,24 @@ difference::AtZero find_staying(constraints::ConstrainedClocks& clocks,
     edges.push_back({{one.from, from}, {one.to, to}, to - from - one.slack});
   }
   const auto count = static_cast<std::uint32_t>(clocks.clocks());
-  const std::vector<difference::ClockLimits> limits(std::size_t{count} + 1);
-  difference::System system({.clocks = limits, .reference = count, .edges = edges});
   difference::Effort effort{.most = AlignmentThresholds::most_steps};
-  const std::int64_t rate = set_least_rate(system, effort).value_or(difference::LeastRate()).ppb;
-  for (std::uint32_t c = 0; c < count; ++c) {
-    system.set_rate(c, difference::RateRange::within(std::max(rate, clocks.prior().typical_ppb)));
+  // Fewer edges need no higher rate. Edges that others imply at the rate that these need are met.
+  std::optional<difference::System> system;
+  difference::Solved<difference::LeastRate> least(difference::LeastRate{});
+  for (std::int64_t most = clocks.prior().typical_ppb;; most = 2 * least->ppb) {
+    const bool are_few = most < AlignmentThresholds::fastest_ppb;
+    const std::vector<difference::ClockLimits> limits(
+        std::size_t{count} + 1, {.rate = difference::RateRange::within(are_few ? most : 0)});
+    const auto some = are_few ? without_implied(edges, limits) : edges;
+    system = difference::System({.clocks = limits, .reference = count, .edges = some});
+    least = set_least_rate(*system, effort, {.least_ppb = least->ppb});
+    if (!least || least->ppb <= most || !are_few) break;
   }
-  auto found = find_most_at_zero(system, order, effort);
+  const std::int64_t rate = least ? least->ppb : 0;
+  for (std::uint32_t c = 0; c < count; ++c) {
+    system->set_rate(c, difference::RateRange::within(std::max(rate, clocks.prior().typical_ppb)));
+  }
+  auto found = find_most_at_zero(*system, order, effort);
   clocks.set_maps(aligned);
   return found ? *std::move(found)
                : difference::AtZero{.stays = std::vector<char>(count + 1, 0), .complete = true};
