@@ -16,6 +16,7 @@ constexpr std::int64_t k_million = 1'000'000;
 /// Beyond all offsets, ns.
 constexpr std::int64_t k_lowest = std::numeric_limits<std::int64_t>::min() / 2;
 
+constexpr std::int32_t k_unlimited = std::numeric_limits<std::int32_t>::max();  // bits
 constexpr std::size_t k_most_pieces = 256;               // bounds memory: 4 KiB per bound
 constexpr std::int64_t k_year = 32'000'000'000'000'000;  // ns
 
@@ -67,8 +68,9 @@ class Costs {
     wide_.resize(count);
     std::swap(pieces_, wide_);
   }
-  /// No offset costs more than `most`; then each pays for the bound if it does not hold.
-  void limit_and_add(std::int32_t most, const Bound& bound) {
+  /// No offset costs more than `most`; then each pays for the bound if it does not hold. What costs
+  /// more than `useless` after that counts as that.
+  void limit_and_add(std::int32_t most, const Bound& bound, std::int32_t useless = k_unlimited) {
     const std::int64_t first = bound.is_upper ? bound.offset + 1 : bound.offset;
     const std::int32_t below = bound.is_upper ? 0 : bound.price, above = bound.price - below;
     wide_.resize(pieces_.size() + 1);
@@ -83,8 +85,8 @@ class Costs {
       const std::int64_t from = pieces_[i].first;
       const std::int64_t end = i + 1 < pieces_.size() ? pieces_[i + 1].first : -k_lowest;
       const std::int32_t bits = std::min(pieces_[i].bits, most);
-      if (from < first) push(from, bits + below);
-      if (end > first) push(std::max(from, first), bits + above);
+      if (from < first) push(from, std::min(bits + below, useless));
+      if (end > first) push(std::max(from, first), std::min(bits + above, useless));
     }
     wide_.resize(count);
     std::swap(pieces_, wide_);
@@ -127,72 +129,88 @@ Choice cheapest(std::span<const Piece> pieces, std::int64_t low, std::int64_t hi
   return best;
 }
 
-/// The middle of the cheapest piece, or its end if the other one is beyond all offsets.
+/// The middle of the cheapest piece, of several the widest one; or its end if the other one is
+/// beyond all offsets.
 Choice middle(std::span<const Piece> pieces) {
-  const Choice low = cheapest(pieces, k_lowest, -k_lowest, k_lowest);
-  const Choice high = cheapest(pieces, k_lowest, -k_lowest, -k_lowest);
-  if (low.offset == k_lowest) return high.offset == -k_lowest ? Choice{0, low.bits} : high;
-  if (high.offset == -k_lowest) return low;
-  return {low.offset + (high.offset - low.offset) / 2, low.bits};
+  Choice best;
+  std::int64_t widest = -1;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const std::int64_t first = pieces[i].first;
+    const std::int64_t last = i + 1 < pieces.size() ? pieces[i + 1].first - 1 : -k_lowest;
+    const std::int64_t width = last - first;
+    if (pieces[i].bits > best.bits || (pieces[i].bits == best.bits && width <= widest)) continue;
+    widest = width;
+    best = {first + width / 2, pieces[i].bits};
+    if (first == k_lowest) best.offset = last == -k_lowest ? 0 : last;
+    if (first != k_lowest && last == -k_lowest) best.offset = first;
+  }
+  return best;
 }
 
 class Search {
  public:
-  /// True if no clock of run() costs less than `bits`, also if it changes by `rounding` more
-  /// between two bounds; false, too, if costs have too many pieces. A bound that holds for all
-  /// offsets which cost less than a step, and for the right clock if that costs less, changes no
-  /// cost that matters.
-  [[nodiscard]] bool costs_at_least(std::int32_t bits, std::span<const Bound> bounds,
-                                    std::int32_t wrong, std::int64_t most_ppm,
-                                    std::int64_t rounding) {
+  /// Least costs of the rest: of the bounds from each one on, for clocks whose offset changes by at
+  /// most so many millionths, and `rounding` more between two bounds, or is set. False, too early
+  /// to know them all, if no clock costs less than `most`. A bound that holds for all offsets which
+  /// cost less than a step, and for the right clock if that costs less, changes no cost that
+  /// matters.
+  bool look_back(std::span<const Bound> bounds, std::int64_t most_ppm, std::int64_t rounding,
+                 std::int32_t most) {
     bounds_ = bounds;
     ppm_ = most_ppm;
-    costs_.begin(wrong);
+    rest_.assign(bounds.size() + 1, 0);
+    costs_.begin(0);
     std::pair open(k_lowest, -k_lowest);               // offsets that cost less than a step
     std::int64_t moved = 0;                            // by how much they may have changed since
     std::int32_t right = 0, step = ClockPrices::step;  // costs of the right clock, of one set here
-    for (std::size_t i = 0; i < bounds.size() && std::min(costs_.least(), right) < bits; ++i) {
+    for (std::size_t i = bounds.size(); i-- > 0;) {
       const Bound& bound = bounds[i];
-      moved += reach(i) + rounding;
+      moved += i + 1 < bounds.size() ? reach(i + 1) + rounding : 0;
       const bool holds_for_all =
           bound.is_upper ? open.second + moved <= bound.offset : open.first - moved >= bound.offset;
+      rest_[i] = rest_[i + 1];
       if (holds_for_all && (right == step || !is_broken(bound))) continue;
-      costs_.widen(std::exchange(moved, 0));
+      widen(std::exchange(moved, 0));
       const std::int32_t least = costs_.least() + ClockPrices::step;
       costs_.limit_and_add(std::min(least, right + ClockPrices::step), bound);
       right = std::min(right, least) + (is_broken(bound) ? bound.price : 0);
-      if (costs_.pieces().size() > k_most_pieces) return false;
       step = costs_.least() + ClockPrices::step;
       right = std::min(right, step);
       open = costs_.cheaper_than(std::min(right + ClockPrices::step, step));
+      rest_[i] = std::min(costs_.least(), right);
+      if (rest_[i] >= most) return false;
     }
-    return std::min(costs_.least(), right) >= bits;
+    return true;
   }
-  /// The cheapest clock whose offset changes by at most so many millionths, or is set.
-  LikelyClock run(std::span<const Bound> bounds, std::int64_t most_ppm) {
+  void forget_rest() { rest_.clear(); }
+  /// At least as much as any clock costs that look_back() has seen.
+  [[nodiscard]] std::int32_t least_cost() const { return rest_.empty() ? 0 : rest_.front(); }
+
+  /// The cheapest clock whose offset changes by at most so many millionths, or is set, if it costs
+  /// less than `most`. What costs as much with the rest is not followed (A*; Hart, Nilsson,
+  /// Raphael, 1968): mostly a few pieces are left.
+  std::optional<LikelyClock> run(std::span<const Bound> bounds, std::int64_t most_ppm,
+                                 std::int32_t most) {
     bounds_ = bounds;
     ppm_ = most_ppm;
     pieces_.clear();
     first_.clear();
     right_.clear();
     least_.clear();
-    Costs& costs = costs_;
-    costs.begin(ClockPrices::wrong);
+    costs_.begin(ClockPrices::wrong);
     std::int32_t right = 0;
     for (std::size_t i = 0; i < bounds.size(); ++i) {
-      costs.widen(reach(i));
-      // Bounds that contradict each other in turns: the offset is known a little less well.
-      for (std::int64_t more = 1; costs.pieces().size() > k_most_pieces && more < k_year;
-           more *= 4) {
-        costs.widen(more);
-      }
-      const std::int32_t least = costs.least();
+      widen(reach(i));
+      const std::int32_t useless =
+          rest_.empty() || most == k_unlimited ? most : most - rest_[i + 1];
+      const std::int32_t least = costs_.least();
       least_.push_back(least);
-      costs.limit_and_add(std::min(least, right) + ClockPrices::step, bounds[i]);
+      costs_.limit_and_add(std::min(least, right) + ClockPrices::step, bounds[i], useless);
       right = std::min(right, least + ClockPrices::step);
       right += holds(bounds[i], 0) ? 0 : bounds[i].price;
+      if (std::min(right, costs_.least()) >= useless) return std::nullopt;
       first_.push_back(pieces_.size());
-      pieces_.insert(pieces_.end(), costs.pieces().begin(), costs.pieces().end());
+      pieces_.insert(pieces_.end(), costs_.pieces().begin(), costs_.pieces().end());
       right_.push_back(right);
     }
     first_.push_back(pieces_.size());
@@ -208,6 +226,13 @@ class Search {
       if (i > 0) offset = before(i, offset);
     }
     return clock;
+  }
+  /// Lets all offsets change. Of bounds that contradict each other in turns, the offset is known a
+  /// little less well.
+  void widen(std::int64_t distance) {
+    costs_.widen(distance);
+    for (std::int64_t more = 1; costs_.pieces().size() > k_most_pieces && more < k_year; more *= 4)
+      costs_.widen(more);
   }
   /// By how much an offset may have changed before a bound.
   [[nodiscard]] std::int64_t reach(std::size_t i) const {
@@ -238,7 +263,8 @@ class Search {
   std::span<const Bound> bounds_;
   std::int64_t ppm_ = 0;
   Costs costs_;
-  BigVector<Piece> pieces_;  ///< cost after each bound
+  std::vector<std::int32_t> rest_;  ///< least cost of the bounds from each one on; empty: unknown
+  BigVector<Piece> pieces_;         ///< cost after each bound
   BigVector<std::size_t> first_;
   BigVector<std::int32_t> right_;  ///< cost of a right clock after each bound
   BigVector<std::int32_t> least_;  ///< least cost of all others before each bound
@@ -267,11 +293,15 @@ double rate_of(std::span<const Bound> bounds, const LikelyClock& clock, std::int
   return ppm;
 }
 
-/// The cheapest clock about a line: with all rates, a clock would follow ends that are none. Empty
-/// if the line has no rate: then it is no other clock.
+/// The cheapest clock about a line, if it costs less than `most`: with all rates, a clock would
+/// follow ends that are none. Empty, too, if the line has no rate: then it is no other clock.
 std::optional<LikelyClock> about_line(Search& search, std::span<const Bound> bounds,
-                                      std::int64_t most_ppm) {
-  const double ppm = rate_of(bounds, search.run(bounds, most_ppm), most_ppm);
+                                      std::int64_t most_ppm, std::int32_t most) {
+  // On the line itself it is free, but not among clocks of any rates.
+  const std::int32_t of_any = most < k_unlimited ? most + ClockPrices::wrong : most;
+  std::optional<LikelyClock> any = search.run(bounds, most_ppm, of_any);
+  if (!any) any = search.run(bounds, most_ppm, k_unlimited);  // about the line it may be steeper
+  const double ppm = any ? rate_of(bounds, *any, most_ppm) : 0;
   if (ppm == 0) return std::nullopt;
   const auto line = [&](const Bound& bound) {
     return static_cast<std::int64_t>(ppm * static_cast<double>(bound.time - bounds.front().time) /
@@ -279,9 +309,27 @@ std::optional<LikelyClock> about_line(Search& search, std::span<const Bound> bou
   };
   std::vector<Bound> level(bounds.begin(), bounds.end());
   for (Bound& bound : level) bound.offset -= line(bound);
-  LikelyClock clock = search.run(level, ClockPrices::wander_ppm);
-  for (std::size_t i = 0; i < bounds.size(); ++i) clock.offsets[i] += line(bounds[i]);
+  std::optional<LikelyClock> clock = search.run(level, ClockPrices::wander_ppm, most);
+  for (std::size_t i = 0; clock && i < bounds.size(); ++i) clock->offsets[i] += line(bounds[i]);
   return clock;
+}
+
+/// Learns what the rest of the bounds costs at least. False if no clock costs less than `most`.
+bool look_back(Search& search, std::span<const Bound> bounds, std::int32_t most) {
+  // A clock on a line costs its rate alone. A line has the rate of the longest part of a clock that
+  // rounds up once per bound.
+  constexpr std::int64_t k_steepest_ppm = 100'000;
+  search.forget_rest();
+  if (most == k_unlimited) return true;
+  const Int128 time = Int128{bounds.back().time} - bounds.front().time;
+  const Int128 parts = most / ClockPrices::step + 1;
+  const Int128 rounding_ppm =
+      k_million * parts * static_cast<std::int64_t>(bounds.size()) / std::max(time, Int128{1});
+  return rounding_ppm >= k_steepest_ppm ||
+         search.look_back(bounds,
+                          ClockPrices::fast_ppm + ClockPrices::wander_ppm + 1 +
+                              static_cast<std::int64_t>(rounding_ppm),
+                          1, most);
 }
 
 }  // namespace likely
@@ -293,37 +341,20 @@ struct ClockFinder::Memory {
 ClockFinder::ClockFinder() : memory_(std::make_unique<Memory>()) {}
 ClockFinder::~ClockFinder() = default;
 
-bool ClockFinder::is_cheapest(std::int32_t bits, std::span<const Bound> bounds) {
-  if (bounds.empty()) return true;
+std::optional<LikelyClock> ClockFinder::find(std::span<const Bound> bounds, std::int32_t most) {
+  if (bounds.empty()) return most > 0 ? std::optional(LikelyClock()) : std::nullopt;
   likely::Search& search = memory_->search;
-  if (!search.costs_at_least(bits, bounds, ClockPrices::wrong, ClockPrices::wander_ppm, 0)) {
-    return false;
-  }
-  // A clock on a line costs its rate alone. A line has the rate of the longest part of a clock that
-  // rounds up once per bound.
-  constexpr std::int64_t k_steepest_ppm = 100'000;
-  const Int128 time = Int128{bounds.back().time} - bounds.front().time;
-  const Int128 parts = bits / ClockPrices::step + 1;
-  const Int128 rounding_ppm = likely::k_million * parts * static_cast<std::int64_t>(bounds.size()) /
-                              std::max(time, Int128{1});
-  return rounding_ppm < k_steepest_ppm &&
-         search.costs_at_least(bits - ClockPrices::rate, bounds, 0,
-                               ClockPrices::fast_ppm + ClockPrices::wander_ppm + 1 +
-                                   static_cast<std::int64_t>(rounding_ppm),
-                               1);
-}
-
-LikelyClock ClockFinder::find(std::span<const Bound> bounds, std::int32_t most) {
-  if (bounds.empty()) return {};
-  likely::Search& search = memory_->search;
-  LikelyClock best = search.run(bounds, ClockPrices::wander_ppm);
+  if (!look_back(search, bounds, most)) return std::nullopt;
+  std::optional<LikelyClock> best = search.run(bounds, ClockPrices::wander_ppm, most);
+  if (best) most = best->bits;
   for (const auto& [ppm, bits] : {std::pair(ClockPrices::usual_ppm, ClockPrices::rate),
                                   std::pair(ClockPrices::fast_ppm, ClockPrices::fast)}) {
-    if (bits >= std::min(best.bits, most)) break;  // no cheaper one has a rate
-    std::optional<LikelyClock> clock = likely::about_line(search, bounds, ppm);
-    if (!clock || clock->bits + bits >= best.bits) continue;
-    best = *std::move(clock);
-    best.bits += bits;
+    if (bits + search.least_cost() >= most) break;  // no cheaper one has a rate
+    std::optional<LikelyClock> clock = likely::about_line(search, bounds, ppm, most - bits);
+    if (!clock) continue;
+    best = std::move(clock);
+    best->bits += bits;
+    most = best->bits;
   }
   return best;
 }

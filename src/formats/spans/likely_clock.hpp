@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -42,7 +43,8 @@ struct LikelyClock {
 /// Finds the clock that costs least to tell (Viterbi, 1967). It is right, or its offset drifts
 /// evenly with a little wander; and it may be set at any bound. The drift is taken from the
 /// cheapest clock of any rates up to the limit. O(n), with at most 256 pieces of costs, whose
-/// memory serves the next search.
+/// memory serves the next search; where a clock is known, and one that costs less is searched, a
+/// few pieces: what all clocks cost from each bound on is learnt first.
 ///
 /// Example: nine bounds of 20 bits each allow offsets of -80 to 80, and then one demands 5,000. The
 /// clock is right for 20 bits: a clock that was set would cost 60.
@@ -50,12 +52,9 @@ class ClockFinder {
  public:
   ClockFinder();
   ~ClockFinder();
-  /// `bounds`: in order of time. Clocks that cost `most` bits or more need not be found.
-  LikelyClock find(std::span<const Bound> bounds,
-                   std::int32_t most = std::numeric_limits<std::int32_t>::max());
-  /// True if no clock costs less than `bits`; may be false even so. Looks at each bound twice, and
-  /// remembers nothing.
-  bool is_cheapest(std::int32_t bits, std::span<const Bound> bounds);
+  /// The cheapest clock, if it costs less than `most` bits. `bounds`: in order of time.
+  std::optional<LikelyClock> find(std::span<const Bound> bounds,
+                                  std::int32_t most = std::numeric_limits<std::int32_t>::max());
 
  private:
   struct Memory;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <queue>
 #include <span>
 #include <utility>
@@ -299,7 +300,7 @@ class ClockSearch {
       if (!contradicts_its_begin(bound.edge)) bounds.push_back(bound_of(number, bound.edge));
     }
     std::ranges::sort(bounds, {}, place_of);
-    const LikelyClock clock = finder_.find(bounds);
+    const LikelyClock clock = finder_.find(bounds).value();
     host.own_bits = clock.bits;
     std::vector<std::pair<std::uint64_t, std::int64_t>> knots;  // stamps and offsets
     for (std::size_t i = 0; i < bounds.size(); ++i) {
@@ -454,8 +455,9 @@ class ClockSearch {
     if (!std::ranges::is_sorted(host.bounds, {}, place_of)) {
       std::ranges::sort(host.bounds, {}, place_of);
     }
-    if (finder_.is_cheapest(bits, host.bounds)) return 0;
-    host.likely = finder_.find(host.bounds, bits);
+    std::optional<LikelyClock> likely = finder_.find(host.bounds, bits);
+    if (!likely) return 0;
+    host.likely = *std::move(likely);
     host.twice = take_later_offsets(number, host.likely);
     host.gain = bits - host.likely.bits;
     if (host.gain <= 0) host.likely = {};
