@@ -17,25 +17,11 @@
 #include "base/edge_list.hpp"
 #include "base/exact.hpp"
 #include "base/flat_map.hpp"
+#include "base/stray_times.hpp"
 #include "formats/tables/steps.hpp"
 
 namespace entrain::tables {
 namespace {
-
-/// Calls use(clock, time, is_effect) for all ends of edges and members of instances.
-template <class Use>
-void for_ends(EdgeList& list, const Use& use) {
-  for (std::size_t i = 0; i < list.cause_clock.size(); ++i) {
-    use(list.cause_clock[i], list.cause_time[i], false);
-    use(list.effect_clock[i], list.effect_time[i], true);
-  }
-  for (const CollectiveInstance& one : list.instances) {
-    for (std::uint64_t m = 0; m < std::uint64_t{one.begins} + one.ends; ++m) {
-      InstanceMember& member = list.members[one.first + m];
-      use(member.clock, member.time, m >= one.begins);
-    }
-  }
-}
 
 /// An end of an edge at a clock that may wrap.
 struct Sample {

@@ -21,6 +21,7 @@ struct Wrap {
   bool repeats = false;      ///< the run is longer than the period: a stamp alone tells no time
   /// Ticks per second of the run, and of the stored stamps; equal: a stamp is a tick of the run.
   std::uint64_t run_hz = 1, own_hz = 1;
+  std::vector<StampRange> none{};  ///< stamps that are no times of the run, in order
 
   /// The counted stamp of a stored one.
   [[nodiscard]] std::uint64_t counted(std::uint64_t stamp) const {

@@ -260,6 +260,12 @@ std::optional<Unit> unit_named(std::string_view word) {
   return std::nullopt;
 }
 
+bool is_negative_without_sign(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && at == text.data() + text.size() && number >> 63 != 0;
+}
+
 Unit unit_of_column(std::string_view name) {
   const std::size_t mark = name.find_last_of("_. (");
   if (mark == std::string_view::npos) return Unit::unnamed;
