@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -13,7 +14,8 @@
 namespace entrain {
 namespace {
 
-constexpr std::uint64_t k_least_calls = 3;  ///< fewer do not tell when a clock was set
+constexpr std::uint64_t k_least_calls = 3;   ///< fewer do not tell when a clock was set
+constexpr std::uint64_t k_least_stamps = 8;  ///< fewer do not tell how long a run is
 constexpr std::uint64_t k_day_s = 86'400;
 constexpr std::uint64_t k_runs = 4;  ///< stamps so many runs away are far
 /// Ticks, 104 days of nanoseconds: maps of clocks, which count in doubles, know no farther step.
@@ -140,7 +142,8 @@ class StrayTimes {
       for (std::size_t s = 0; s < stretches.size(); ++s) {
         const Stretch &own = stretches[s], &main = stretches[main_[c]];
         const bool is_unset = own.last == 0 && own.ties == 0;
-        if (s == main_[c] || (!own.is_displaced() && !is_unset)) continue;
+        if (s == main_[c] || main.count < k_least_stamps) continue;
+        if (!own.is_displaced() && !is_unset) continue;
         const std::size_t was_set = own.is_of_one_clock() ? 1 : 0;
         const std::uint64_t gap = std::max(own.first, main.first) - std::min(own.last, main.last);
         if (was_set > 0 && gap <= k_farthest_step) continue;  // an explanation tells it
@@ -163,7 +166,7 @@ class StrayTimes {
   /// Clocks of which most times pass faster or slower by a factor, the clearest one first: what
   /// ties others to it tells nothing of the others.
   void find_units() {
-    constexpr std::size_t k_most_edges = std::size_t{1} << 18, k_least = 3;
+    constexpr std::size_t k_most_edges = std::size_t{1} << 14, k_least = 3;
     struct Votes {
       std::map<int, std::uint64_t> of_power;  ///< power of the factor; 0: none
       std::uint64_t all = 0;
@@ -299,46 +302,61 @@ bool is_in(const std::vector<StampRange>& ranges, std::uint64_t stamp) {
   return next != ranges.begin() && stamp <= (next - 1)->last;
 }
 
-void erase_ends(EdgeList& list, const StrayRanges& ranges) {
-  const auto is_none = [&](std::uint32_t clock, std::uint64_t time) {
-    return is_in(ranges[clock], time);
-  };
-  std::size_t left = 0;
-  for (std::size_t i = 0; i < list.cause_clock.size(); ++i) {
-    if (is_none(list.cause_clock[i], list.cause_time[i]) ||
-        is_none(list.effect_clock[i], list.effect_time[i])) {
-      continue;
-    }
-    const auto move = [&](auto& values) {
-      if (!values.empty()) values[left] = values[i];
-    };
-    move(list.cause_clock), move(list.cause_time), move(list.effect_clock), move(list.effect_time);
-    move(list.min_delay), move(list.kind);
-    ++left;
-  }
-  const auto cut = [&](auto& values) { values.resize(std::min(values.size(), left)); };
-  cut(list.cause_clock), cut(list.cause_time), cut(list.effect_clock), cut(list.effect_time);
-  cut(list.min_delay), cut(list.kind);
-  std::size_t members = 0;
-  for (CollectiveInstance& one : list.instances) {
-    const std::uint64_t from = std::exchange(one.first, members), begins = one.begins,
-                        all = begins + one.ends;
-    for (std::uint64_t m = 0; m < all; ++m) {
-      const InstanceMember member = list.members[from + m];
-      if (is_none(member.clock, member.time)) {
-        --(m < begins ? one.begins : one.ends);
-      } else {
-        list.members[members++] = member;
-      }
+StrayEnds stray_ends(const EdgeList& list, const StrayRanges& ranges) {
+  StrayEnds all;
+  for (std::uint32_t i = 0; i < list.cause_clock.size(); ++i) {
+    if (is_in(ranges[list.cause_clock[i]], list.cause_time[i]) ||
+        is_in(ranges[list.effect_clock[i]], list.effect_time[i])) {
+      all.edges.push_back(i);
     }
   }
-  list.members.resize(members);
+  for (std::uint32_t i = 0; i < list.instances.size(); ++i) {
+    const CollectiveInstance& one = list.instances[i];
+    const auto own = std::span(list.members).subspan(one.first, std::size_t{one.begins} + one.ends);
+    const bool is_stray = std::ranges::any_of(own, [&](const InstanceMember& member) {
+      return is_in(ranges[member.clock], member.time);
+    });
+    if (is_stray) all.instances.push_back(i);
+  }
+  return all;
+}
+
+StrayRanges find_stray_times(const EdgeList& list, const Clocks& clocks,
+                             std::vector<SetAside>& set_aside) {
+  return StrayTimes(list, clocks, set_aside).find();
 }
 
 StrayRanges take_stray_times(EdgeList& list, const Clocks& clocks,
                              std::vector<SetAside>& set_aside) {
-  StrayRanges none = StrayTimes(list, clocks, set_aside).find();
-  if (!set_aside.empty()) erase_ends(list, none);
+  StrayRanges none = find_stray_times(list, clocks, set_aside);
+  if (set_aside.empty()) return none;
+  const StrayEnds stray = stray_ends(list, none);
+  const auto erase = [&](auto& values) {
+    auto next = stray.edges.begin();
+    std::uint32_t i = 0;
+    const auto is_stray = [&](const auto&) {
+      const bool is_it = next != stray.edges.end() && *next == i++;
+      if (is_it) ++next;
+      return is_it;
+    };
+    values.erase(std::remove_if(values.begin(), values.end(), is_stray), values.end());
+  };
+  erase(list.cause_clock), erase(list.cause_time), erase(list.effect_clock);
+  erase(list.effect_time), erase(list.min_delay), erase(list.kind);
+  std::size_t left = 0;
+  for (CollectiveInstance& one : list.instances) {
+    const std::uint64_t from = std::exchange(one.first, left), begins = one.begins,
+                        all = begins + one.ends;
+    for (std::uint64_t m = 0; m < all; ++m) {
+      const InstanceMember member = list.members[from + m];
+      if (is_in(none[member.clock], member.time)) {
+        --(m < begins ? one.begins : one.ends);
+      } else {
+        list.members[left++] = member;
+      }
+    }
+  }
+  list.members.resize(left);
   return none;
 }
 

@@ -80,7 +80,7 @@ using StrayRanges = std::vector<std::vector<StampRange>>;
 /// True for a stamp of one of the ranges.
 bool is_in(const std::vector<StampRange>& ranges, std::uint64_t stamp);
 
-/// Takes edges and members at stamps that are no times of the run out of a list, and says so:
+/// Finds the stamps that are no times of the run, and says so:
 ///
 /// * k_no_time;
 /// * stamps that four runs or a day separate from the others of their clock, whose edges show
@@ -91,10 +91,16 @@ bool is_in(const std::vector<StampRange>& ranges, std::uint64_t stamp);
 ///
 /// The length of a run is twice that of its middle half, by the median of its clocks. A clock with
 /// Clock::wrap_bits may have gaps. O(n) if the stamps of each clock are in order.
+StrayRanges find_stray_times(const EdgeList& list, const Clocks& clocks,
+                             std::vector<SetAside>& set_aside);
+/// The same, and takes the edges and members at these stamps out of the list.
 StrayRanges take_stray_times(EdgeList& list, const Clocks& clocks,
                              std::vector<SetAside>& set_aside);
 
-/// Takes the edges and members that have an end in some ranges out of a list.
-void erase_ends(EdgeList& list, const StrayRanges& ranges);
+/// Positions of the edges and instances that have an end in some ranges, increasing.
+struct StrayEnds {
+  std::vector<std::uint32_t> edges, instances;
+};
+StrayEnds stray_ends(const EdgeList& list, const StrayRanges& ranges);
 
 }  // namespace entrain
