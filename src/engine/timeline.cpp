@@ -237,11 +237,13 @@ class Finder : TimelineExplainer {
     if (was_tried_ || use_.is_explained || !wants_estimate() || carries()) return {};
     if (is_plausible()) return {};
     if (processes_.size() > 1) return explain_alone();
+    const bool is_met = meets_all_edges();
     const double most_bits =
-        meets_all_edges() ? explain::Prices::any_frequency : std::numeric_limits<double>::max();
+        is_met ? explain::Prices::any_frequency : std::numeric_limits<double>::max();
     const clocks::Presynchronised before = t_.presync;
     share_measured();
     TRY(explain(most_bits, before.maps));
+    if (!is_met) TRY(explain_by_wrong_stamps(before.maps));
     if (explained_) return estimate();
     t_.presync = before;
     return {};

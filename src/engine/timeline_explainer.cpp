@@ -76,27 +76,12 @@ Result<void> TimelineExplainer::explain(double most_bits, std::span<const ClockM
     }
   } else {
     TRY_ASSIGN(records_, records_of(t_, source_, options_.clock_samples));
-    if (has_clocks_twice(records_)) return {};
+    if (has_clocks_twice(records_)) {
+      records_ = {};
+      return {};
+    }
   }
-  const std::int64_t assumed_ppb = assumed_rates().rate_ppb;
-  std::vector<ClockMap> of_clocks;
-  for (std::size_t c = 0; c < run().clocks.size() && !estimate.empty(); ++c) {
-    of_clocks.push_back(estimate[given_ ? c : t_.domains.members[c].front()]);
-  }
-  explained_ =
-      explain::Explained::find(run(), edges(),
-                               {.rate_ppb = are_usual() ? explain::Prices::usual_ppb : assumed_ppb,
-                                .assumed_ppb = assumed_ppb,
-                                .trust = {.edges = records_.edges,
-                                          .instances = records_.instances,
-                                          .are_timers = !given_,
-                                          .are_apart = are_usual(),
-                                          .is_weak_guessed = !given_,
-                                          .may_be_exchanged = given_.has_value(),
-                                          .is_limit_given = assumed_rates().is_given},
-                                .offsets = records_.offsets,
-                                .names = records_.names,
-                                .estimate = of_clocks});
+  find_explanation(estimate);
   if (explained_ && explained_->explanation().bits > most_bits) explained_.reset();
   if (!explained_) return {};
   if (!wants_bending() && explained_->tells_of_clocks()) {
@@ -116,6 +101,28 @@ Result<void> TimelineExplainer::explain(double most_bits, std::span<const ClockM
   }
   explained_.reset();  // higher rates of all clocks meet all edges
   return {};
+}
+
+void TimelineExplainer::find_explanation(std::span<const ClockMap> estimate) {
+  const std::int64_t assumed_ppb = assumed_rates().rate_ppb;
+  std::vector<ClockMap> of_clocks;
+  for (std::size_t c = 0; c < run().clocks.size() && !estimate.empty(); ++c) {
+    of_clocks.push_back(estimate[given_ ? c : t_.domains.members[c].front()]);
+  }
+  explained_ =
+      explain::Explained::find(run(), edges(),
+                               {.rate_ppb = are_usual() ? explain::Prices::usual_ppb : assumed_ppb,
+                                .assumed_ppb = assumed_ppb,
+                                .trust = {.edges = records_.edges,
+                                          .instances = records_.instances,
+                                          .are_timers = !given_,
+                                          .are_apart = are_usual(),
+                                          .is_weak_guessed = !given_,
+                                          .may_be_exchanged = given_.has_value(),
+                                          .is_limit_given = assumed_rates().is_given},
+                                .offsets = records_.offsets,
+                                .names = records_.names,
+                                .estimate = of_clocks});
 }
 
 explain::Told TimelineExplainer::told(std::span<const ClockMap> maps) const {
@@ -204,6 +211,35 @@ Result<void> TimelineExplainer::take_stray_pairs() {
   for (SetAside& one : set_aside_) one.is_decisive = true;  // the correction ignores certain pairs
   const StrayEnds stray = stray_ends(records_.list, none);
   take_pairs(stray.edges, stray.instances);
+  return {};
+}
+
+Result<void> TimelineExplainer::explain_by_wrong_stamps(std::span<const ClockMap> estimate) {
+  constexpr std::size_t k_share = 20;  // one message in so many
+  if (given_ || explained_ || raised_ppb_ > 0 || records_.edges.empty()) return {};
+  const auto is_in_flush = [&](NodeIndex node) {
+    const auto& flushes = t_.loaded.trace.locations[t_.graph.location_of(node)].flushes;
+    return std::ranges::any_of(flushes, [&](const trace::FlushInterval& flush) {
+      return flush.begin <= t_.graph.stamp[node] && t_.graph.stamp[node] <= flush.end;
+    });
+  };
+  for (std::size_t e = 0; e < records_.edges.size(); ++e) {
+    const match::Edge& edge = t_.graph.edges[e];
+    const bool is_doubtful =
+        edge.kind == EdgeKind::p2p && !is_in_flush(edge.send) && !is_in_flush(edge.receive);
+    if (is_doubtful && records_.edges[e] == explain::Evidence::certain) {
+      records_.edges[e] = explain::Evidence::usual;
+    }
+  }
+  find_explanation(estimate);
+  if (!explained_) return {};
+  const explain::Explanation& found = explained_->explanation();
+  if (explained_->tells_of_clocks() || k_share * found.edges.size() > records_.edges.size()) {
+    explained_.reset();
+    return {};
+  }
+  t_.told = told({});
+  take_wrong_pairs();
   return {};
 }
 

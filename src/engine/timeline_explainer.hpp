@@ -26,6 +26,9 @@ class TimelineExplainer : protected TimelineReader {
   /// none. Errors: ErrorKind::input if the user gave the rates, and these are all that is wrong.
   Result<void> explain(double most_bits = std::numeric_limits<double>::max(),
                        std::span<const ClockMap> estimate = {});
+  /// After an explanation without success: supposes that a few stamps of an archive are wrong, by
+  /// which no clock was set. Messages inside of buffer flushes are certain.
+  Result<void> explain_by_wrong_stamps(std::span<const ClockMap> estimate);
 
   /// False if an explanation would need edges that are not known here, or too much memory.
   [[nodiscard]] bool may_be_explained() const;
@@ -67,6 +70,7 @@ class TimelineExplainer : protected TimelineReader {
   [[nodiscard]] Result<void> refuse_given_rates() const;
   Result<void> take_rest();
   void take_wrong_pairs();
+  void find_explanation(std::span<const ClockMap> estimate);
 
   EdgeList rest_;  ///< given edges that are evidence
 };

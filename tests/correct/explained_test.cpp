@@ -188,6 +188,32 @@ TEST(ExplainedArchives, times_that_are_none_and_steps_of_a_clock_move_no_other) 
   expect(whole_ms, "within_steps", "by less than the steps of 1000 us");
 }
 
+/// Records behind a wrong stamp have it, too, as stamps do not fall. All clocks moved by 0.8 to 15
+/// ms.
+TEST(ExplainedArchives, a_wrong_stamp_moves_no_clock) {
+  for (const std::int64_t by : {6 * k_ms, 15 * k_ms}) {
+    const TempFolder scratch;
+    const std::int64_t from = 1'000'200 * k_ms;
+    write_turns(scratch / "in", [&](std::int64_t time) {
+      return time > from && time < from + by ? from + by : time;
+    });
+    const auto report = correct(scratch / "in", scratch / "out", {});
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(report->after.violations, 0U);
+    EXPECT_EQ(report->judgement->verdict, Verdict::unproven);
+    ASSERT_FALSE(report->before.explanations.empty());
+    EXPECT_THAT(report->before.explanations[0].text, HasSubstr("contradict the others"));
+    const auto before = library_times(scratch / "in/traces.otf2");
+    const auto after = library_times(report->output);
+    for (const std::size_t l : {0U, 1U, 3U}) {
+      for (std::size_t e = 0; e < before[l].times.size(); ++e) {
+        const auto stamp = static_cast<std::int64_t>(before[l].times[e]);
+        EXPECT_LT(std::abs(static_cast<std::int64_t>(after[l].times[e]) - stamp), k_us) << l;
+      }
+    }
+  }
+}
+
 /// Pairs that were guessed in a window without records contradicted each other, and took 293 right
 /// edges along.
 TEST(ExplainedArchives, wrong_guesses_take_no_right_edges_along) {
