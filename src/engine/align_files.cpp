@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -147,7 +148,9 @@ Result<engine::AlignedTables> engine::align(const AlignTables& tables, const Ali
   AlignReport& report = result.alignment.report;
   report.notes = std::move(table.notes);
   report.after.set_aside = std::move(table.set_aside);
-  if (!report.after.set_aside.empty() && report.after.violations == 0) {
+  const bool is_decisive = std::ranges::any_of(report.after.set_aside,
+                                               [](const SetAside& one) { return one.is_decisive; });
+  if (is_decisive && report.after.violations == 0) {
     report.after.judgement = {Verdict::unproven, Doubt::set_aside};
   }
   result.wraps = std::move(table.wraps);

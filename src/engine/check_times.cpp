@@ -156,6 +156,11 @@ void complete(const CheckSetting& setting, CheckReport& report) {
   }
   if (setting.told == nullptr) return;
   report.explanations = setting.told->all;
+  const std::vector<SetAside>& aside = setting.told->set_aside;
+  report.set_aside.insert(report.set_aside.end(), aside.begin(), aside.end());
+  if (!aside.empty() && report.judgement.doubt == Doubt::contradictory_edges) {
+    report.judgement.doubt = Doubt::set_aside;
+  }
   if (report.judgement.verdict != Verdict::clean) return;
   if (setting.told->is_tied) report.judgement = {Verdict::unproven, Doubt::tied_clocks};
   if (setting.told->is_too_fast) report.judgement = {Verdict::unproven, Doubt::fast_clocks};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -22,6 +23,7 @@
 #include "engine/timeline_explainer.hpp"
 #include "explain/staying.hpp"
 #include "formats/given_source.hpp"
+#include "formats/tables/counters.hpp"
 #include "trace/phase.hpp"
 
 namespace entrain::engine {
@@ -85,12 +87,16 @@ class Finder : TimelineExplainer {
   Result<void> improve() {
     TRY(find_domains());
     const Stopwatch watch(t_.presync_s);
+    TRY(take_stray_pairs());
     TRY(carry_accelerators());
     share_measured();
-    if (!carried_.any() || causal::any_violation(context(), t_.presync.maps)) {
+    const bool is_right = carried_.any() || !t_.wrong_pairs.empty();
+    if (!is_right || causal::any_violation(context(), t_.presync.maps)) {
       TRY(estimate());
       TRY(explain_estimate());
+      TRY(align_coarse());
     }
+    t_.told.set_aside = std::move(set_aside_);
     if (carried_.any()) TRY(put_accelerators_back());
     refer_to_one_that_stays();
     if (use_.overlay) add_flush_knots();
@@ -232,11 +238,13 @@ class Finder : TimelineExplainer {
     if (was_tried_ || use_.is_explained || !wants_estimate() || carries()) return {};
     if (is_plausible()) return {};
     if (processes_.size() > 1) return explain_alone();
+    const bool is_met = meets_all_edges();
     const double most_bits =
-        meets_all_edges() ? explain::Prices::any_frequency : std::numeric_limits<double>::max();
+        is_met ? explain::Prices::any_frequency : std::numeric_limits<double>::max();
     const clocks::Presynchronised before = t_.presync;
     share_measured();
     TRY(explain(most_bits, before.maps));
+    if (!is_met) TRY(explain_by_wrong_stamps(before.maps));
     if (explained_) return estimate();
     t_.presync = before;
     return {};
@@ -324,6 +332,79 @@ class Finder : TimelineExplainer {
       t_.presync.maps[l] = (*maps)[t_.domains.of[l]];
     }
     return true;
+  }
+
+  /// What the estimate leaves to be explained, bits.
+  [[nodiscard]] static double bits_of(const Timeline& timeline) {
+    if (timeline.projection.contradictions > 0) return std::numeric_limits<double>::infinity();
+    double bits = 0;
+    for (const ClockExplanation& one : timeline.told.all) bits += one.bits;
+    return bits;
+  }
+
+  /// Aligns the clocks of an archive as those of a table if some count in coarser steps than
+  /// others, and if that leaves less to be explained: receives happened up to the ends of their
+  /// steps. Those that come too early, but by less than their step, are no evidence then.
+  Result<void> align_coarse() {
+    const double before = meets_all_edges() ? bits_of(t_) : std::numeric_limits<double>::infinity();
+    if (carried_.any() || before == 0 || !wants_bending()) return {};
+    TRY_ASSIGN(const bool is_known, find_records());
+    if (!is_known) return {};
+    EdgeList list = records_.list;
+    std::vector<std::string> notes;
+    Clocks clocks = records_.run;
+    for (Clock& clock : clocks.clocks) clock.granule = 0;  // the smallest distance is no step
+    const auto steps = tables::move_to_ends_of_steps(list, clocks, 0, notes);
+    if (steps == std::vector(steps.size(), steps.front())) return {};
+    const formats::GivenSource source(records_.run, list.view());
+    CheckOptions options = options_of_clocks();
+    options.clock_prior.kind = t_.prior.kind;
+    TRY_ASSIGN(Timeline aligned,
+               find_timeline(workers_, source, options, {.purpose = use_.purpose}, progress_));
+    if (bits_of(aligned) >= before || !aligned.set_aside.empty()) return {};
+    take_method(aligned);
+    t_.projection = aligned.projection;
+    t_.told = std::move(aligned.told);
+    const std::vector<ClockMap>& maps = aligned.presync.maps;
+    for (LocationIndex l = 0; l < t_.domains.of.size(); ++l) {
+      t_.presync.maps[l] = maps[t_.domains.of[l]];
+    }
+    take_pairs(edges_within_steps(list, steps, maps), {});
+    return {};
+  }
+
+  /// The edges that come too early, but by less than a step; sets these aside. `list`: effects are
+  /// at the ends of their steps.
+  std::vector<std::uint32_t> edges_within_steps(const EdgeList& list,
+                                                std::span<const std::uint64_t> steps,
+                                                std::span<const ClockMap> maps) {
+    std::vector<std::uint32_t> edges;
+    std::vector<std::uint64_t> inside(steps.size()), all(steps.size());
+    for (std::uint32_t e = 0; e < list.cause_clock.size(); ++e) {
+      const std::uint32_t to = list.effect_clock[e];
+      const std::int64_t sent = maps[list.cause_clock[e]](list.cause_time[e]);
+      ++all[to];
+      if (maps[to](records_.list.effect_time[e]) >= sent || maps[to](list.effect_time[e]) < sent) {
+        continue;
+      }
+      ++inside[to];
+      edges.push_back(e);
+    }
+    for (std::size_t c = 0; c < steps.size(); ++c) {
+      if (inside[c] == 0) continue;
+      const double us = static_cast<double>(steps[c]) * k_us_per_s /
+                        static_cast<double>(records_.run.resolution_hz);
+      set_aside_.push_back(
+          {.kind = "within_steps",
+           .clock = records_.names[c],
+           .records = inside[c],
+           .total = all[c],
+           .is_decisive = true,
+           .reason = fmt::format("{} of {} messages to {} come too early by less than the steps of "
+                                 "{:g} us in which its clock counts, and move no clock",
+                                 inside[c], all[c], records_.names[c], us)});
+    }
+    return edges;
   }
 
   /// Lets most clocks stay, if that leaves no violation; else aligns all of them, and lets them

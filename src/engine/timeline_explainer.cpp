@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/stray_times.hpp"
 #include "base/try.hpp"
 #include "carriers/carried_clocks.hpp"
 #include "causal/clock_domains.hpp"
@@ -75,8 +76,34 @@ Result<void> TimelineExplainer::explain(double most_bits, std::span<const ClockM
     }
   } else {
     TRY_ASSIGN(records_, records_of(t_, source_, options_.clock_samples));
-    if (has_clocks_twice(records_)) return {};
+    if (has_clocks_twice(records_)) {
+      records_ = {};
+      return {};
+    }
   }
+  find_explanation(estimate);
+  if (explained_ && explained_->explanation().bits > most_bits) explained_.reset();
+  if (!explained_) return {};
+  if (!wants_bending() && explained_->tells_of_clocks()) {
+    explained_.reset();  // the correction left them as they are
+    return {};
+  }
+  t_.told = told({});
+  const explain::Explanation& found = explained_->explanation();
+  if (found.rate_ppb) {
+    if (assumed_rates().is_given) TRY(refuse_given_rates());
+    raised_ppb_ = *found.rate_ppb;
+  }
+  if (!found.rate_ppb || !found.fast.empty()) {
+    if (given_) return take_rest();
+    take_wrong_pairs();
+    return {};
+  }
+  explained_.reset();  // higher rates of all clocks meet all edges
+  return {};
+}
+
+void TimelineExplainer::find_explanation(std::span<const ClockMap> estimate) {
   const std::int64_t assumed_ppb = assumed_rates().rate_ppb;
   std::vector<ClockMap> of_clocks;
   for (std::size_t c = 0; c < run().clocks.size() && !estimate.empty(); ++c) {
@@ -96,26 +123,13 @@ Result<void> TimelineExplainer::explain(double most_bits, std::span<const ClockM
                                 .offsets = records_.offsets,
                                 .names = records_.names,
                                 .estimate = of_clocks});
-  if (explained_ && explained_->explanation().bits > most_bits) explained_.reset();
-  if (!explained_) return {};
-  if (!wants_bending() && explained_->tells_of_clocks()) {
-    explained_.reset();  // the correction left them as they are
-    return {};
-  }
-  t_.told = told({});
-  const explain::Explanation& found = explained_->explanation();
-  if (found.rate_ppb) {
-    if (assumed_rates().is_given) TRY(refuse_given_rates());
-    raised_ppb_ = *found.rate_ppb;
-  }
-  if (!found.rate_ppb || !found.fast.empty()) return given_ ? take_rest() : take_wrong_pairs();
-  explained_.reset();  // higher rates of all clocks meet all edges
-  return {};
 }
 
 explain::Told TimelineExplainer::told(std::span<const ClockMap> maps) const {
   explain::Told told = explained_->told(maps);
-  told.is_too_fast = told.is_too_fast && given_ && given_->are_kept;
+  // Timers of machines may have any rate; but that they were set all the time explains anything.
+  const bool may_be_fast = !given_ || !given_->are_kept;
+  if (may_be_fast && explained_->explanation().rate_ppb) told.is_too_fast = false;
   return told;
 }
 
@@ -181,21 +195,73 @@ Result<void> TimelineExplainer::set_aside(IgnoredEdges which) {
   return {};
 }
 
+Result<bool> TimelineExplainer::find_records() {
+  if (given_ || !wants_estimate() || processes_.size() > 1 || !may_be_explained()) return false;
+  TRY_ASSIGN(records_, records_of(t_, source_, options_.clock_samples));
+  return !has_clocks_twice(records_);
+}
+
+Result<void> TimelineExplainer::take_stray_pairs() {
+  TRY_ASSIGN(const bool is_known, find_records());
+  if (!is_known) return {};
+  Clocks named = records_.run;
+  for (std::size_t c = 0; c < named.clocks.size(); ++c) named.clocks[c].name = records_.names[c];
+  const StrayRanges none = find_stray_times(records_.list, named, set_aside_);
+  if (set_aside_.empty()) return {};
+  for (SetAside& one : set_aside_) one.is_decisive = true;  // the correction ignores certain pairs
+  const StrayEnds stray = stray_ends(records_.list, none);
+  take_pairs(stray.edges, stray.instances);
+  return {};
+}
+
+Result<void> TimelineExplainer::explain_by_wrong_stamps(std::span<const ClockMap> estimate) {
+  constexpr std::size_t k_share = 20;  // one message in so many
+  if (given_ || explained_ || raised_ppb_ > 0 || records_.edges.empty()) return {};
+  const auto is_in_flush = [&](NodeIndex node) {
+    const auto& flushes = t_.loaded.trace.locations[t_.graph.location_of(node)].flushes;
+    return std::ranges::any_of(flushes, [&](const trace::FlushInterval& flush) {
+      return flush.begin <= t_.graph.stamp[node] && t_.graph.stamp[node] <= flush.end;
+    });
+  };
+  for (std::size_t e = 0; e < records_.edges.size(); ++e) {
+    const match::Edge& edge = t_.graph.edges[e];
+    const bool is_doubtful =
+        edge.kind == EdgeKind::p2p && !is_in_flush(edge.send) && !is_in_flush(edge.receive);
+    if (is_doubtful && records_.edges[e] == explain::Evidence::certain) {
+      records_.edges[e] = explain::Evidence::usual;
+    }
+  }
+  find_explanation(estimate);
+  if (!explained_) return {};
+  const explain::Explanation& found = explained_->explanation();
+  if (explained_->tells_of_clocks() || k_share * found.edges.size() > records_.edges.size()) {
+    explained_.reset();
+    return {};
+  }
+  t_.told = told({});
+  take_wrong_pairs();
+  return {};
+}
+
 /// Takes pairs that contradict others out of the graph of an archive.
-Result<void> TimelineExplainer::take_wrong_pairs() {
-  for (const std::uint32_t e : explained_->explanation().edges) {
+void TimelineExplainer::take_wrong_pairs() {
+  take_pairs(explained_->explanation().edges, explained_->explanation().instances);
+}
+
+void TimelineExplainer::take_pairs(std::span<const std::uint32_t> edges,
+                                   std::span<const std::uint32_t> instances) {
+  for (const std::uint32_t e : edges) {
     const match::Edge& edge = t_.graph.edges[e];
     t_.wrong_pairs.push_back({t_.graph.location_of(edge.send), t_.graph.location_of(edge.receive),
                               t_.graph.stamp[edge.send], t_.graph.stamp[edge.receive]});
   }
-  for (const std::uint32_t i : explained_->explanation().instances) {
+  for (const std::uint32_t i : instances) {
     const match::Participant& first = t_.graph.sends(t_.graph.exchanges[i]).front();
     const std::uint64_t stamp = t_.graph.stamp[first.node];
     t_.wrong_pairs.push_back({first.location, first.location, stamp, stamp});
   }
   std::ranges::sort(t_.wrong_pairs);
   drop_pairs(context(), t_.wrong_pairs, t_.graph);
-  return {};
 }
 
 }  // namespace entrain::engine

@@ -26,6 +26,9 @@ class TimelineExplainer : protected TimelineReader {
   /// none. Errors: ErrorKind::input if the user gave the rates, and these are all that is wrong.
   Result<void> explain(double most_bits = std::numeric_limits<double>::max(),
                        std::span<const ClockMap> estimate = {});
+  /// After an explanation without success: supposes that a few stamps of an archive are wrong, by
+  /// which no clock was set. Messages inside of buffer flushes are certain.
+  Result<void> explain_by_wrong_stamps(std::span<const ClockMap> estimate);
 
   /// False if an explanation would need edges that are not known here, or too much memory.
   [[nodiscard]] bool may_be_explained() const;
@@ -42,10 +45,19 @@ class TimelineExplainer : protected TimelineReader {
 
   [[nodiscard]] explain::Told told(std::span<const ClockMap> maps) const;
 
+  /// Takes pairs at stamps that are no times of the run out of an archive.
+  Result<void> take_stray_pairs();
+  /// Takes pairs out of the graph of an archive: positions of edges and instances.
+  void take_pairs(std::span<const std::uint32_t> edges, std::span<const std::uint32_t> instances);
+  /// Finds the records of an archive. False if there are none that an explanation could work on.
+  Result<bool> find_records();
+
   /// Goes on without some given edges.
   Result<void> set_aside(IgnoredEdges which);
 
   std::optional<explain::Explained> explained_;  ///< what explain() found, but for raised rates
+  ArchiveRecords records_;           ///< records of an archive; or doubts about given edges
+  std::vector<SetAside> set_aside_;  ///< records of an archive that are no evidence
   bool was_tried_ = false;  ///< explain() knows by now whether there is anything to explain
   /// Least limit on rates that is possible; 0: that assumed is.
   std::int64_t raised_ppb_ = use_.raised_ppb;
@@ -57,10 +69,10 @@ class TimelineExplainer : protected TimelineReader {
   [[nodiscard]] std::uint32_t reference_clock() const;
   [[nodiscard]] Result<void> refuse_given_rates() const;
   Result<void> take_rest();
-  Result<void> take_wrong_pairs();
+  void take_wrong_pairs();
+  void find_explanation(std::span<const ClockMap> estimate);
 
-  ArchiveRecords records_;  ///< records of an archive; or doubts about given edges
-  EdgeList rest_;           ///< given edges that are evidence
+  EdgeList rest_;  ///< given edges that are evidence
 };
 
 }  // namespace entrain::engine

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <random>
 #include <vector>
 
 #include <entrain/entrain.hpp>
@@ -135,6 +136,82 @@ TEST(ExplainedArchives, a_limit_that_is_assumed_makes_no_given_one_be_refused) {
                                          output.string(), "--max-mean-rate-ppm", "20", "--force"});
   EXPECT_EQ(refused.exit_code, 2) << refused.summary();
   EXPECT_THAT(refused.err, HasSubstr("need at least --max-mean-rate-ppm "));
+}
+
+/// Four ranks that exchange messages in turn, 1 ms apart on average; `shown`: what the clock of
+/// rank 2 shows at a time, as which the others show.
+template <class Shown>
+void write_turns(const fs::path& folder, Shown shown) {
+  ArchiveBuilder archive(folder);
+  for (std::uint64_t r = 0; r < 4; ++r) {
+    const auto node = archive.node("n" + std::to_string(r));
+    archive.location(r, archive.process("MPI Rank " + std::to_string(r), node));
+  }
+  const auto world = archive.comm("MPI_COMM_WORLD", {0, 1, 2, 3});
+  const auto stamp = [&](std::uint32_t rank, std::int64_t time) {
+    return static_cast<std::uint64_t>(rank == 2 ? shown(time) : time);
+  };
+  std::mt19937_64 random(1);  // NOLINT: the same times every time
+  std::int64_t t = 1'000'000 * k_ms;
+  for (std::uint32_t n = 0; n < 400; ++n) {
+    const std::uint32_t from = n % 4, to = (from + 1 + n / 4 % 3) % 4;
+    t += 20 * k_us + static_cast<std::int64_t>(random() % (2 * k_ms));
+    archive.at(from).send(stamp(from, t), to, world, 7);
+    archive.at(to).recv(stamp(to, t + 5 * k_us + n % 7 * 100), from, world, 7);
+  }
+  archive.finish();
+}
+
+/// The verdict was clean in most cases, and clocks that are right moved.
+TEST(ExplainedArchives, times_that_are_none_and_steps_of_a_clock_move_no_other) {
+  const auto zeros = [](std::int64_t time) { return time < 1'000'012 * k_ms ? 0 : time; };
+  const auto in_us = [](std::int64_t time) { return time / 1000; };
+  const auto whole_ms = [](std::int64_t time) { return time / k_ms * k_ms; };
+  const auto expect = [&](const auto& shown, const char* kind, const char* words) {
+    SCOPED_TRACE(kind);
+    const TempFolder scratch;
+    write_turns(scratch / "in", shown);
+    const auto report = correct(scratch / "in", scratch / "out", {});
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(report->after.violations, 0U);
+    EXPECT_EQ(report->judgement->verdict, Verdict::unproven);
+    ASSERT_EQ(report->after.set_aside.size(), 1U);
+    EXPECT_EQ(report->after.set_aside[0].kind, kind);
+    EXPECT_EQ(report->after.set_aside[0].clock, "MPI Rank 2");
+    EXPECT_THAT(report->after.set_aside[0].reason, HasSubstr(words));
+    const auto before = library_times(scratch / "in/traces.otf2");
+    const auto after = library_times(report->output);
+    for (const std::size_t l : {0U, 1U, 3U}) EXPECT_EQ(after[l].times, before[l].times) << l;
+  };
+  expect(zeros, "no_times_of_this_run", "(the first is 0)");
+  expect(in_us, "wrong_unit", "pass 1,000 times too slowly");
+  expect(whole_ms, "within_steps", "by less than the steps of 1000 us");
+}
+
+/// Records behind a wrong stamp have it, too, as stamps do not fall. All clocks moved by 0.8 to 15
+/// ms.
+TEST(ExplainedArchives, a_wrong_stamp_moves_no_clock) {
+  for (const std::int64_t by : {6 * k_ms, 15 * k_ms}) {
+    const TempFolder scratch;
+    const std::int64_t from = 1'000'200 * k_ms;
+    write_turns(scratch / "in", [&](std::int64_t time) {
+      return time > from && time < from + by ? from + by : time;
+    });
+    const auto report = correct(scratch / "in", scratch / "out", {});
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(report->after.violations, 0U);
+    EXPECT_EQ(report->judgement->verdict, Verdict::unproven);
+    ASSERT_FALSE(report->before.explanations.empty());
+    EXPECT_THAT(report->before.explanations[0].text, HasSubstr("contradict the others"));
+    const auto before = library_times(scratch / "in/traces.otf2");
+    const auto after = library_times(report->output);
+    for (const std::size_t l : {0U, 1U, 3U}) {
+      for (std::size_t e = 0; e < before[l].times.size(); ++e) {
+        const auto stamp = static_cast<std::int64_t>(before[l].times[e]);
+        EXPECT_LT(std::abs(static_cast<std::int64_t>(after[l].times[e]) - stamp), k_us) << l;
+      }
+    }
+  }
 }
 
 /// Pairs that were guessed in a window without records contradicted each other, and took 293 right

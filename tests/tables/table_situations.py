@@ -39,6 +39,7 @@ class Table:
         self.shown = {}  # clock: its reading at a true time; default: the true time
         self.times = lambda t: str(t)
         self.header = "cause_clock,cause_time,effect_clock,effect_time"
+        self.wild = {}  # (edge, is effect): what is written in place of the time
         self.edges, now = [], BEGIN + draw.randrange(SECOND)
         gap = draw.choice((MS // 10, MS, 10 * MS))
         for _ in range(size):
@@ -62,9 +63,10 @@ class Table:
     def write(self, path):
         with open(path, "w", newline="\n") as out:
             print(self.header, file=out)
-            for cause, sent, effect, received in self.edges:
-                print(f"{cause},{self.times(self.reading(cause, sent))},{effect},"
-                      f"{self.times(self.reading(effect, received))}", file=out)
+            for i, (cause, sent, effect, received) in enumerate(self.edges):
+                at = self.wild.get((i, False), self.times(self.reading(cause, sent)))
+                to = self.wild.get((i, True), self.times(self.reading(effect, received)))
+                print(f"{cause},{at},{effect},{to}", file=out)
 
 
 def size_of_step(draw):
@@ -245,7 +247,72 @@ def a_wrong_clock_beside_one_of_whole_ms(table):
         table.shown = before
 
 
+def no_times(table, written, share=0.03):
+    """A clock that is wrong, and stamps that are no times: of one clock, or of all."""
+    table.wrong(lambda t, by=size_of_step(table.draw): t + by)
+    only = table.draw.choice((None, table.draw.choice(table.clocks)))
+    ends = [(i, is_effect) for i, edge in enumerate(table.edges) for is_effect in (False, True)
+            if only in (None, edge[2 if is_effect else 0])]
+    for end in table.draw.sample(ends, max(1, int(share * len(ends)))):
+        table.wild[end] = written()
+    table.verdicts = ("clean", "unproven")
+
+
+def zeros(table):
+    no_times(table, lambda: 0)
+
+
+def many_zeros(table):
+    no_times(table, lambda: 0, 0.2)
+
+
+def garbage_far_away(table):
+    no_times(table, lambda: table.draw.randrange(2**62))
+
+
+def negative_without_sign(table):
+    no_times(table, lambda: 2**64 - 1 - table.draw.randrange(SECOND))
+
+
+def since_boot(table):
+    """All clocks count from their boots."""
+    for clock in table.clocks:
+        table.shown[clock] = lambda t, up=table.draw.randrange(100 * SECOND, 10**6 * SECOND): t - BEGIN + up
+    table.judged = {clock: 0 for clock in table.clocks}
+
+
+def zeros_since_boot(table):
+    since_boot(table)
+    ends = [(i, is_effect) for i in range(len(table.edges)) for is_effect in (False, True)]
+    for end in table.draw.sample(ends, max(1, len(ends) // 30)):
+        table.wild[end] = 0
+    table.verdicts = ("clean", "unproven")
+
+
+def another_unit(table):
+    factor = table.draw.choice((US, MS))
+    by = size_of_step(table.draw)
+    table.wrong(lambda t: (t + by) // factor, 10**9)  # it stays as it is
+    table.verdicts = ("unproven",)
+
+
+def another_unit_since_boot(table):
+    since_boot(table)
+    clock = table.draw.choice(table.clocks)
+    table.shown[clock] = lambda t, shown=table.shown[clock]: shown(t) // US
+    table.judged[clock] = 10**9
+    table.verdicts = ("unproven",)
+
+
+def set_from_1970(table):
+    at, by = table.inner(), BEGIN - table.draw.randrange(100 * SECOND)
+    table.wrong(lambda t: t - by * (t < at), 10**9)  # no map knows so far a step: a part stays as it is
+    table.verdicts = ("unproven",)
+
+
 KINDS = {f.__name__: f for f in (
+    zeros, many_zeros, garbage_far_away, negative_without_sign, zeros_since_boot, another_unit,
+    another_unit_since_boot, set_from_1970,
     right_clocks, an_offset, a_drift, set_forward, set_back, set_back_to_before_all,
     set_three_times, two_set_at_once, fast_beside_one_that_was_set, off_and_set_twice, wrong_pairs, whole_us,
     seconds_with_decimals, iso_8601, in_2050, a_clock_since_boot, floating_point,
@@ -286,8 +353,10 @@ def outcome(entrain, folder, kind, size, seed):
         maps = maps_of(os.path.join(out, "maps.csv"))
         shutil.rmtree(out)
     moves = collections.defaultdict(list)
-    for cause, sent, effect, received in table.edges:
-        for clock, t in ((cause, sent), (effect, received)):
+    for i, (cause, sent, effect, received) in enumerate(table.edges):
+        for clock, t, is_effect in ((cause, sent, False), (effect, received, True)):
+            if (i, is_effect) in table.wild:
+                continue
             stamp = table.reading(clock, t)
             if "also in maps.csv" in str(report["notes"]) and clock in table.judged:
                 first = min(table.counted(e) for own in table.edges for c, e in (own[:2], own[2:]) if c == clock)
@@ -295,6 +364,8 @@ def outcome(entrain, folder, kind, size, seed):
             time = corrected(maps.get(clock, [(0, 0)]), stamp)
             moves[clock].append((time - t, time - stamp))
     common = sorted(error for clock, own in moves.items() if clock not in table.judged for error, _ in own)
+    if not common:  # all clocks are judged
+        common = sorted(error for own in moves.values() for error, _ in own)
     common = common[len(common) // 2]
     moved = [clock for clock, own in moves.items() if clock not in table.judged and
              max(abs(by) for _, by in own) > table.resolution + (MS if clock in table.shown else 0)]

@@ -138,7 +138,7 @@ TEST_F(Chrome, times_of_a_rank_in_another_unit_are_set_aside) {
   ASSERT_TRUE(run) << run.error().message;
   ASSERT_EQ((*run)->set_aside.size(), 1U);
   EXPECT_EQ((*run)->set_aside[0].clock, "rank 2");
-  EXPECT_NE((*run)->set_aside[0].reason.find("1000 times too small"), std::string::npos);
+  EXPECT_NE((*run)->set_aside[0].reason.find("1,000 times too small"), std::string::npos);
   ASSERT_EQ((*run)->list.instances.size(), 9U);
   EXPECT_EQ((*run)->list.instances[0].ends, 2U);
   EXPECT_TRUE((*run)->list.cause_clock.empty());  // an arrow from this rank is no message

@@ -2,13 +2,13 @@
 // What a run sets aside before its calls are paired: times that are none of it, and ranks that
 // these leave without evidence.
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include <fmt/core.h>
 
+#include "base/stray_times.hpp"
 #include "formats/kineto/collective_calls.hpp"
 #include "formats/kineto/run.hpp"
 
@@ -17,19 +17,17 @@ namespace entrain::kineto {
 /// Calls of a rank whose times are those of the others over a thousand, or a power of it, would
 /// move clocks that are right.
 void Run::set_aside_wrong_units() {
-  constexpr double k_year_2000 = 946'684'800e9, k_error = 1e-4;  // of 50 years 44 hours
+  constexpr double k_year_2000 = k_year_2000_s * 1e9, k_error = 1e-4;  // of 50 years 44 hours
   std::vector<double> usual;
   for (const RankFile& rank : ranks_) {
     const auto first = static_cast<double>(rank.clocks.front().first);
     if (first >= k_year_2000) usual.push_back(first);
   }
   if (usual.empty()) return;
-  const auto middle = usual.begin() + static_cast<std::ptrdiff_t>(usual.size() / 2);
-  std::nth_element(usual.begin(), middle, usual.end());
+  const double middle = median(std::move(usual));
   for (RankFile& rank : ranks_) {
     const auto first = static_cast<double>(rank.clocks.front().first);
-    for (const double factor : {1e3, 1e6, 1e9}) {
-      if (first == 0 || std::abs(*middle / first / factor - 1) > k_error) continue;
+    if (const auto factor = unit_factor(middle / std::max(first, 1.0), k_error)) {
       const std::string name = fmt::format("rank {}", rank.rank);
       set_aside.push_back(
           {.kind = "wrong_unit",
@@ -37,10 +35,10 @@ void Run::set_aside_wrong_units() {
            .records = rank.calls.size(),
            .total = rank.calls.size(),
            .is_decisive = true,
-           .reason = fmt::format("the times of {} are {:.0f} times too small: they are not in "
+           .reason = fmt::format("the times of {} are {}: they are not in "
                                  "microseconds, and its calls move no clock; write them in "
                                  "microseconds",
-                                 name, factor)});
+                                 name, factor_text(*factor, "small"))});
       rank.calls.clear();
       rank.arrows.clear();
     }
@@ -48,7 +46,6 @@ void Run::set_aside_wrong_units() {
 }
 
 void Run::set_aside_far_times() {
-  constexpr std::uint64_t k_share = 20;  // of all times of a clock: more are decisive
   const auto add = [&](const std::string& name, std::uint64_t count, std::uint64_t all,
                        const std::string& what) {
     set_aside.push_back(
@@ -56,7 +53,7 @@ void Run::set_aside_far_times() {
          .clock = name,
          .records = count,
          .total = all,
-         .is_decisive = k_share * count > all,
+         .is_decisive = matters(count, all),
          .reason = fmt::format("{}: they count for nothing, and stay as they are", what)});
     warnings.push_back(set_aside.back().reason);
   };

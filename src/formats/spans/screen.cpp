@@ -2,27 +2,25 @@
 #include "formats/spans/screen.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "base/stray_times.hpp"
+
 namespace entrain::spans {
 namespace {
+
+constexpr double k_year_2000 = k_year_2000_s * 1e9, k_year_2100 = k_year_2100_s * 1e9;  ///< ns
 
 /// Chosen, not measured; tests: identity_test.cpp, tests/services/situations.py.
 struct ScreenThresholds {
   static constexpr std::uint64_t far = 86'400'000'000'000;  ///< ns; no call waits for a day
-  static constexpr std::uint64_t far_share = 10;            ///< one tie in so many may be near
-  static constexpr std::uint64_t least_calls = 3;  ///< fewer do not tell when a clock was set
   static constexpr double unit_error = 1e-4;  ///< error of a ratio of times: 44 hours in 50 years
   static constexpr double short_length = 10'000;  ///< ns; calls of most runs take more
 };
-
-constexpr std::array k_factors{1e3, 1e6, 1e9};  ///< ratios of units of times
-constexpr double k_year_2000 = 946'684'800e9, k_year_2100 = 4'102'444'800e9;  ///< ns
 
 /// True if no clocks of this run explain when a span begins: a day or more before or after its
 /// parent.
@@ -46,41 +44,6 @@ void for_ties(const Spans& spans, const Family& family, const Visit& visit) {
   }
 }
 
-/// Times of a group without a day between two of them.
-struct Segment {
-  std::uint64_t first = 0, last = 0;           ///< begins, ns
-  std::uint64_t spans = 0, ties = 0, far = 0;  ///< ties to spans outside
-  std::uint64_t calls = 0;                     ///< whole calls among the far ties
-  std::vector<double> ratios{};     ///< of the times at the other ends of far ties to these
-  std::vector<double> distances{};  ///< ns
-  double longest = 0;               ///< span of a far tie, ns
-
-  /// True if a clock that was set explains the distances: they differ by the lengths of calls.
-  [[nodiscard]] bool is_of_one_clock() const {
-    constexpr double k_drift = 1e-3;
-    const auto [least, most] = std::minmax_element(distances.begin(), distances.end());
-    return calls >= ScreenThresholds::least_calls &&
-           *most - *least <= longest + k_drift * static_cast<double>(last - first);
-  }
-  [[nodiscard]] bool is_displaced() const {
-    return far > 0 && far >= ties - ties / ScreenThresholds::far_share;
-  }
-};
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-/// The factor between two times if a wrong unit explains it; else empty.
-std::optional<double> unit_factor(double ratio) {
-  for (const double factor : k_factors) {
-    if (std::abs(ratio / factor - 1) < ScreenThresholds::unit_error) return factor;
-  }
-  return std::nullopt;
-}
-
 std::string date_of(std::uint64_t time) {
   const std::chrono::sys_time<std::chrono::nanoseconds> at(
       std::chrono::nanoseconds(static_cast<std::int64_t>(time)));
@@ -97,35 +60,16 @@ std::string spans_have(std::uint64_t count, std::uint64_t all, const std::string
 }
 
 std::string times_of_factor(double factor, const char* how) {
-  const char* const text = factor < 1e4 ? "1,000" : factor < 1e7 ? "1,000,000" : "1,000,000,000";
-  return fmt::format(
-      "times that are {} times too {}: they are in another unit than the format says", text, how);
+  return fmt::format("times that are {}: they are in another unit than the format says",
+                     factor_text(factor, how));
 }
 
-/// The segments of a group, in order of time.
-std::vector<Segment> segments_of(std::vector<std::uint64_t> begins) {
-  std::sort(begins.begin(), begins.end());
-  std::vector<Segment> segments;
-  for (const std::uint64_t time : begins) {
-    if (segments.empty() || time - segments.back().last > ScreenThresholds::far) {
-      segments.push_back({.first = time, .last = time});
-    }
-    segments.back().last = time;
-    ++segments.back().spans;
-  }
-  return segments;
-}
-
-void add_tie(Segment& segment, const Span& own, const Span& other, bool is_tie_far, bool is_whole) {
-  ++segment.ties;
+void add_tie(Stretch& stretch, const Span& own, const Span& other, bool is_tie_far, bool is_whole) {
+  stretch.add_tie(own.begin, other.begin, is_tie_far);
   if (!is_tie_far) return;
-  ++segment.far;
-  segment.calls += is_whole ? 1 : 0;
+  if (!is_whole) --stretch.calls;
   const std::uint64_t length = std::max(own.end - own.begin, other.end - other.begin);
-  segment.longest = std::max(segment.longest, static_cast<double>(length));
-  const auto from = static_cast<double>(own.begin), to = static_cast<double>(other.begin);
-  segment.ratios.push_back(to / std::max(from, 1.0));
-  segment.distances.push_back(to - from);
+  stretch.longest = std::max(stretch.longest, static_cast<double>(length));
 }
 
 /// The treatment of the displaced segments of a group.
@@ -136,18 +80,19 @@ struct Judged {
   std::optional<double> factor{};        ///< factor of the wrong unit
   std::string example{};                 ///< date of the first of the lost ones
 
-  void take(const Segment& own, std::size_t number, bool is_all, Screen::Part& part,
+  void take(const Stretch& own, std::size_t number, bool is_all, Screen::Part& part,
             std::vector<std::string>& notes) {
     const bool is_old = static_cast<double>(own.last) < k_year_2000;
-    const auto unit = is_old ? unit_factor(median(own.ratios)) : std::nullopt;
+    const auto unit =
+        is_old ? unit_factor(median(own.ratios), ScreenThresholds::unit_error) : std::nullopt;
     if (unit) {
       factor = unit;
-      mistaken += own.spans;
+      mistaken += own.count;
     } else if (is_all) {
       return;
     } else if (!own.is_of_one_clock()) {
       if (lost == 0) example = date_of(own.first);
-      lost += own.spans;
+      lost += own.count;
     } else {
       part.number = number + 1;
       part.name = fmt::format(" (its clock at {})", date_of(own.first));
@@ -247,7 +192,8 @@ void Screen::note_untimed(const Spans& spans) {
   for (const auto& [group, of] : groups) {
     const std::string& name = spans.groups.all()[group];
     constexpr double k_sign = 9.2e18;  // 2^63
-    const std::optional<double> factor = unit_factor(of.value / typical);
+    const std::optional<double> factor =
+        unit_factor(of.value / typical, ScreenThresholds::unit_error);
     const std::string what = factor                        ? times_of_factor(*factor, "large")
                              : 2 * of.backwards > of.count ? "an end before the begin"
                              : of.value > k_sign ? "a negative time, written without its sign"
@@ -264,8 +210,7 @@ void Screen::note_untimed(const Spans& spans) {
 /// Uptimes are small, too, but spans as short as these are of another unit.
 void Screen::note_unit_of_all(const Spans& spans) {
   const auto first = std::ranges::min_element(spans.all, {}, &Span::begin);
-  if (first == spans.all.end() ||
-      static_cast<double>(first->begin) * k_factors.front() >= k_year_2100) {
+  if (first == spans.all.end() || static_cast<double>(first->begin) * 1e3 >= k_year_2100) {
     return;  // no median of these is a date in another unit
   }
   std::vector<double> begins, lengths;
@@ -274,7 +219,7 @@ void Screen::note_unit_of_all(const Spans& spans) {
     lengths.push_back(static_cast<double>(span.end - span.begin));
   }
   const double begin = median(std::move(begins)), length = median(std::move(lengths));
-  for (const double factor : k_factors) {
+  for (const double factor : {1e3, 1e6, 1e9}) {
     const bool is_date = begin * factor >= k_year_2000 && begin * factor < k_year_2100;
     if (!is_date || length > ScreenThresholds::short_length) continue;
     identity_.set_aside.push_back(
@@ -312,13 +257,13 @@ void Screen::judge(const Spans& spans, const Family& family, std::uint32_t group
   for (const Span& span : spans.all) {
     if (is_own(span)) begins.push_back(span.begin);
   }
-  std::vector<Segment> segments = segments_of(std::move(begins));
+  std::vector<Stretch> segments = stretches_of(std::move(begins), ScreenThresholds::far);
   for_ties(spans, family, [&](const Span& child, const Span& parent) {
     const bool is_call = !is_own(child) || !is_own(parent), is_tie_far = is_far(child, parent);
     const bool is_whole = is_call && child.end - child.begin <= parent.end - parent.begin;
     const auto add = [&](const Span& own, const Span& other) {
       if (!is_own(own)) return;
-      Segment& segment = spans::part_at(segments, own.begin);
+      Stretch& segment = spans::part_at(segments, own.begin);
       const bool is_inside = is_own(other) && &segment == &spans::part_at(segments, other.begin);
       const bool is_known = part_at(spans.facts[other.clock].group, other.begin) != nullptr;
       if (!is_inside && is_known) add_tie(segment, own, other, is_tie_far, is_whole);

@@ -45,7 +45,4 @@ class Screen {
   std::vector<std::uint64_t> counts_;                 ///< spans of each group, ignored ones too
 };
 
-/// True if so many of all are more than a conclusion about all may leave out: a twentieth.
-inline bool matters(std::uint64_t some, std::uint64_t all) { return 20 * some > all; }
-
 }  // namespace entrain::spans

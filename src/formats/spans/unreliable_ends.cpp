@@ -15,6 +15,7 @@
 #include "base/big_vector.hpp"
 #include "base/disjoint_sets.hpp"
 #include "base/exact.hpp"
+#include "base/stray_times.hpp"
 #include "formats/spans/likely_clock.hpp"
 #include "formats/spans/screen.hpp"
 

@@ -17,25 +17,11 @@
 #include "base/edge_list.hpp"
 #include "base/exact.hpp"
 #include "base/flat_map.hpp"
+#include "base/stray_times.hpp"
 #include "formats/tables/steps.hpp"
 
 namespace entrain::tables {
 namespace {
-
-/// Calls use(clock, time, is_effect) for all ends of edges and members of instances.
-template <class Use>
-void for_ends(EdgeList& list, const Use& use) {
-  for (std::size_t i = 0; i < list.cause_clock.size(); ++i) {
-    use(list.cause_clock[i], list.cause_time[i], false);
-    use(list.effect_clock[i], list.effect_time[i], true);
-  }
-  for (const CollectiveInstance& one : list.instances) {
-    for (std::uint64_t m = 0; m < std::uint64_t{one.begins} + one.ends; ++m) {
-      InstanceMember& member = list.members[one.first + m];
-      use(member.clock, member.time, m >= one.begins);
-    }
-  }
-}
 
 /// An end of an edge at a clock that may wrap.
 struct Sample {
@@ -321,8 +307,9 @@ void count_in_one_unit(EdgeList& list, const Clocks& clocks, std::span<const std
   });
 }
 
-void move_to_ends_of_steps(EdgeList& list, const Clocks& clocks, std::uint64_t unit,
-                           std::vector<std::string>& notes) {
+std::vector<std::uint64_t> move_to_ends_of_steps(EdgeList& list, const Clocks& clocks,
+                                                 std::uint64_t unit,
+                                                 std::vector<std::string>& notes) {
   std::vector<Step> all(clocks.clocks.size(), Step(static_cast<double>(unit))),
       effects(clocks.clocks.size());
   for_ends(list, [&](std::uint32_t clock, std::uint64_t time, bool is_effect) {
@@ -338,13 +325,14 @@ void move_to_ends_of_steps(EdgeList& list, const Clocks& clocks, std::uint64_t u
                         : std::max(all[c].learned(), effects[c].learned()));
     if (steps.back() > 1) clocks_of[steps.back()].push_back(clocks.clocks[c].name);
   }
-  if (clocks_of.empty()) return;
+  if (clocks_of.empty()) return steps;
   note_steps(clocks_of, clocks.resolution_hz, notes);
   for_ends(list, [&](std::uint32_t clock, std::uint64_t& time, bool is_effect) {
     constexpr std::uint64_t k_latest = std::numeric_limits<std::int64_t>::max();
     time = all[clock].nearest(time);
     if (is_effect) time = std::min(time + (steps[clock] - 1), k_latest);
   });
+  return steps;
 }
 
 }  // namespace entrain::tables

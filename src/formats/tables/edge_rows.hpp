@@ -11,6 +11,7 @@
 #include <entrain/report.hpp>
 
 #include "base/name_table.hpp"
+#include "base/stray_times.hpp"
 #include "formats/tables/columns.hpp"
 #include "formats/tables/reader.hpp"
 #include "formats/tables/times.hpp"
@@ -160,6 +161,10 @@ class EdgeRows {
     const std::string_view text = row.cells[column];
     if (text.empty()) return refuse(problem, column, "is missing");
     problem.column = column;
+    if (is_negative_without_sign(text)) {
+      time = k_no_time;
+      return true;
+    }
     Notation notation = times_[column].parse(text, time, problem.text);
     if (notation == Notation::whole && !times_[column].in_ticks()) notation = Notation::decimal;
     std::uint64_t& line = lines[static_cast<std::size_t>(notation)];

@@ -16,6 +16,7 @@
 #include "base/fail.hpp"
 #include "base/free_memory.hpp"
 #include "base/name_table.hpp"
+#include "base/stray_times.hpp"
 #include "base/try.hpp"
 #include "formats/tables/columns.hpp"
 #include "formats/tables/edge_rows.hpp"
@@ -77,6 +78,7 @@ class EdgeTableReader {
     if (reader.is_own()) {
       result_.wraps.resize(clocks_.clocks.size());
     } else {
+      const StrayRanges none = take_stray_times(list(), clocks_, result_.set_aside);
       const Times& written = times[k_cause_time];
       const auto unit = static_cast<std::uint64_t>(written.ticks_per_unit());
       if (has_other_units()) {
@@ -89,6 +91,7 @@ class EdgeTableReader {
       const std::uint64_t per_decimal = written.in_ticks() ? clocks_.resolution_hz : unit;
       move_to_ends_of_steps(list(), clocks_, line_of(Notation::decimal) == 0 ? 0 : per_decimal,
                             result_.notes);
+      for (std::size_t c = 0; c < none.size(); ++c) result_.wraps[c].none = none[c];
     }
     return std::move(result_);
   }

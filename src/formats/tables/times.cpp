@@ -135,6 +135,14 @@ bool take_zone(Cursor& at, Text& text) {
   return hours < 24 && minutes < 60;
 }
 
+/// True for a name of a time zone, as CET or Europe/Berlin, behind a blank.
+bool names_zone(std::string_view text) {
+  const auto is_in = [](char c, char first, char last) { return c >= first && c <= last; };
+  return text.size() > 2 && text[0] == ' ' && is_in(text[1], 'A', 'Z') &&
+         (text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ", 1) == text.npos ||
+          text.find('/') != text.npos);
+}
+
 /// A date that cannot be read.
 Text no_date(const char* why) {
   Text text;
@@ -165,7 +173,9 @@ Text date_of(std::string_view text) {
     break;
   }
   if (Cursor other(text); date.day.empty() && take_day(other, "d/m/Y", year, month, day)) {
-    return no_date("may have the day or the month first; write the year first");
+    return no_date(day > 12 || month > 12
+                       ? "has the year last; write it first"
+                       : "may have the day or the month first; write the year first");
   }
   const bool whole = !date.day.empty() && at.number(2, hour) && at.skip(":") &&
                      at.number(2, minute) && at.skip(":") && at.number(2, second);
@@ -178,11 +188,14 @@ Text date_of(std::string_view text) {
       ((chrono::sys_days(days).time_since_epoch().count() * Int128{24} + hour) * 60 + minute) * 60 +
       second;
   if (!take_decimals(at, date, ".,")) return {};
-  const bool is_zone = take_zone(at, date) && (date.day.front() != '[' || at.skip("]"));
-  if (!is_zone || !at.rest().empty()) {
-    return date.zone.starts_with(' ') ? no_date("has a time zone that is no offset such as +01:00")
-                                      : Text();
+  const bool is_zone = take_zone(at, date),
+             lacks_bracket = date.day.front() == '[' && !at.skip("]");
+  if (!is_zone && names_zone(date.zone)) {
+    return no_date("has a time zone that is no offset such as +01:00");
   }
+  if (!is_zone && date.has_zone) return {};
+  if (is_zone && lacks_bracket && at.rest().empty()) return no_date("lacks its closing bracket");
+  if (!is_zone || lacks_bracket || !at.rest().empty()) return no_date("has text behind its time");
   date.number += (local - date.zone_minutes * Int128{60}) * power_of_ten(date.decimals);
   date.notation = date.has_zone ? Notation::date : Notation::local_date;
   return date;
@@ -245,6 +258,12 @@ std::optional<Unit> unit_named(std::string_view word) {
     if (word == name) return unit;
   }
   return std::nullopt;
+}
+
+bool is_negative_without_sign(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && at == text.data() + text.size() && number >> 63 != 0;
 }
 
 Unit unit_of_column(std::string_view name) {

@@ -33,6 +33,8 @@ enum class Notation : std::uint8_t { none, whole, decimal, local_date, date };
 inline constexpr std::size_t k_notations = 5;
 inline constexpr std::string_view k_mixed_zones =
     "dates with a time zone and without one are mixed, and nothing tells the zone of the latter";
+/// True for a number of 2^63 to 2^64 - 1: a negative one that was stored without its sign.
+bool is_negative_without_sign(std::string_view text);
 /// Decimals of a time; 0 if it is none.
 int decimals_of(std::string_view text);
 

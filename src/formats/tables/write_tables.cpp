@@ -12,6 +12,7 @@
 #include "base/csv_field.hpp"
 #include "base/file_mark.hpp"
 #include "base/name_table.hpp"
+#include "base/stray_times.hpp"
 #include "base/try.hpp"
 #include "formats/json/text_file.hpp"
 #include "formats/tables/read_clocks.hpp"
@@ -276,12 +277,14 @@ Result<void> map_table(const AlignFiles& files, const Clocks& clocks,
       problem.column = 0;
       const std::string_view cell = row.cells[0];
       std::uint64_t time = 0;
+      if (is_negative_without_sign(cell)) return true;
       if (times.parse(cell, time, problem.text) == Notation::none) return false;
       const std::uint32_t clock = names.find(row.cells[1]);
       if (clock == k_none) {
         problem = {1, fmt::format("there is no clock \"{}\"", row.cells[1])};
         return false;
       }
+      if (is_in(wraps[clock].none, time)) return true;
       if (wraps[clock].repeats) {
         problem.text = fmt::format("clock {} shows its stamps more than once", row.cells[1]);
         return false;

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/stray_times.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace entrain {
+namespace {
+
+constexpr std::uint64_t k_least_calls = 3;   ///< fewer do not tell when a clock was set
+constexpr std::uint64_t k_least_stamps = 8;  ///< fewer do not tell how long a run is
+constexpr std::uint64_t k_day_s = 86'400;
+constexpr std::uint64_t k_runs = 4;  ///< stamps so many runs away are far
+/// Ticks, 104 days of nanoseconds: maps of clocks, which count in doubles, know no farther step.
+constexpr std::uint64_t k_farthest_step = std::uint64_t{1} << 53;
+constexpr std::array k_factors{1e3, 1e6, 1e9};
+
+/// True if a clock counts seconds since 1970.
+bool is_date(std::uint64_t time, std::uint64_t hz) {
+  const double second = static_cast<double>(time) / static_cast<double>(hz);
+  return second >= k_year_2000_s && second < k_year_2100_s;
+}
+
+/// Finds the stamps of a list that are no times of the run.
+class StrayTimes {
+ public:
+  StrayTimes(const EdgeList& list, const Clocks& clocks, std::vector<SetAside>& set_aside)
+      : list_(list),
+        clocks_(clocks),
+        set_aside_(set_aside),
+        none_(clocks.clocks.size(), {{k_no_time, k_no_time}}),
+        stretches_(none_.size()),
+        main_(none_.size()),
+        counts_(none_.size()) {}
+
+  StrayRanges find() {
+    divide();
+    find_invalid();
+    find_far();
+    find_units();
+    return std::move(none_);
+  }
+
+ private:
+  struct Tie {
+    std::uint64_t time = 0, other_time = 0;
+    std::uint32_t clock = 0, other = 0;
+  };
+
+  /// Calls visit(tie) for both directions of all edges and of neighbouring members of instances.
+  template <class Visit>
+  void for_ties(const Visit& visit) const {
+    const auto both = [&](std::uint32_t a, std::uint64_t at, std::uint32_t b, std::uint64_t bt) {
+      if (a == b || at == k_no_time || bt == k_no_time) return;
+      visit(Tie{at, bt, a, b});
+      visit(Tie{bt, at, b, a});
+    };
+    for (std::size_t i = 0; i < list_.cause_clock.size(); ++i) {
+      both(list_.cause_clock[i], list_.cause_time[i], list_.effect_clock[i], list_.effect_time[i]);
+    }
+    for (const CollectiveInstance& one : list_.instances) {
+      for (std::uint64_t m = 1; m < std::uint64_t{one.begins} + one.ends; ++m) {
+        const InstanceMember &a = list_.members[one.first + m - 1],
+                             &b = list_.members[one.first + m];
+        both(a.clock, a.time, b.clock, b.time);
+      }
+    }
+  }
+
+  /// Finds the stretches of all clocks, and the largest ones.
+  void divide() {
+    std::vector<std::vector<std::uint64_t>> stamps(none_.size());
+    for_ends(list_, [&](std::uint32_t clock, std::uint64_t time, bool) {
+      ++counts_[clock];
+      if (time != k_no_time) stamps[clock].push_back(time);
+    });
+    std::vector<std::uint64_t> lengths;
+    for (std::vector<std::uint64_t>& own : stamps) {
+      if (!std::is_sorted(own.begin(), own.end())) std::sort(own.begin(), own.end());
+      if (own.size() > 3) lengths.push_back(2 * (own[own.size() * 3 / 4] - own[own.size() / 4]));
+    }
+    const std::uint64_t day = k_day_s * clocks_.resolution_hz;
+    if (!lengths.empty()) far_ = std::min(day, k_runs * std::min(median(std::move(lengths)), day));
+    for (std::size_t c = 0; c < stamps.size(); ++c) {
+      const bool may_be_far = far_ > 0 && clocks_.clocks[c].wrap_bits == 0;
+      stretches_[c] = stretches_of(std::move(stamps[c]), may_be_far ? far_ : k_no_time);
+      const auto largest = std::ranges::max_element(stretches_[c], {}, &Stretch::count);
+      main_[c] = static_cast<std::size_t>(largest - stretches_[c].begin());
+    }
+  }
+
+  [[nodiscard]] std::size_t stretch_of(std::uint32_t clock, std::uint64_t time) const {
+    const auto next = std::ranges::upper_bound(stretches_[clock], time, {}, &Stretch::first);
+    return static_cast<std::size_t>(next - stretches_[clock].begin()) - 1;
+  }
+  [[nodiscard]] bool is_main(std::uint32_t clock, std::uint64_t time) const {
+    return stretch_of(clock, time) == main_[clock];
+  }
+
+  void find_invalid() {
+    std::vector<std::uint64_t> invalid(none_.size());
+    for_ends(list_, [&](std::uint32_t clock, std::uint64_t time, bool) {
+      invalid[clock] += time == k_no_time ? 1 : 0;
+    });
+    for (std::uint32_t c = 0; c < none_.size(); ++c) {
+      if (invalid[c] == 0) continue;
+      add("no_time", c, invalid[c], "a negative time, written without its sign");
+    }
+  }
+
+  void find_far() {
+    if (std::ranges::all_of(stretches_, [](const auto& own) { return own.size() == 1; })) return;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::int64_t>> usual;
+    const auto distance = [](const Tie& tie) {
+      return static_cast<std::int64_t>(tie.other_time - tie.time);
+    };
+    for_ties([&](const Tie& tie) {
+      if (!is_main(tie.clock, tie.time) || !is_main(tie.other, tie.other_time)) return;
+      usual[{tie.clock, tie.other}].push_back(distance(tie));
+    });
+    for (auto& [pair, distances] : usual) distances = {median(std::move(distances))};
+    for_ties([&](const Tie& tie) {
+      const std::size_t own = stretch_of(tie.clock, tie.time);
+      if (own == main_[tie.clock]) return;
+      const bool is_unset = tie.time == 0 && !is_main(tie.other, tie.other_time);
+      const auto known = usual.find({tie.clock, tie.other});
+      if (is_unset || known == usual.end()) return;
+      const std::int64_t off = distance(tie) - known->second.front();
+      stretches_[tie.clock][own].add_tie(tie.time, tie.other_time,
+                                         static_cast<std::uint64_t>(std::abs(off)) > far_ / 2);
+    });
+    for (std::uint32_t c = 0; c < none_.size(); ++c) {
+      const auto& stretches = stretches_[c];
+      std::array<std::uint64_t, 2> lost{}, first{};  // of none of this run; of one that was set
+      for (std::size_t s = 0; s < stretches.size(); ++s) {
+        const Stretch &own = stretches[s], &main = stretches[main_[c]];
+        const bool is_unset = own.last == 0 && own.ties == 0;
+        if (s == main_[c] || main.count < k_least_stamps) continue;
+        if (!own.is_displaced() && !is_unset) continue;
+        const std::size_t was_set = own.is_of_one_clock() ? 1 : 0;
+        const std::uint64_t gap = std::max(own.first, main.first) - std::min(own.last, main.last);
+        if (was_set > 0 && gap <= k_farthest_step) continue;  // an explanation tells it
+        if (lost[was_set] == 0) first[was_set] = own.first;
+        lost[was_set] += own.count;
+        none_[c].insert(none_[c].end() - 1, {own.first, own.last});
+      }
+      for (const std::size_t was_set : {0U, 1U}) {
+        if (lost[was_set] == 0) continue;
+        add("no_times_of_this_run", c, lost[was_set],
+            fmt::format("times {} (the first is {})",
+                        was_set > 0 ? "beyond a step of the clock that is too far for its map"
+                                    : "that are none of this run",
+                        first[was_set]));
+        set_aside_.back().is_decisive |= was_set > 0;
+      }
+    }
+  }
+
+  /// Clocks of which most times pass faster or slower by a factor, the clearest one first: what
+  /// ties others to it tells nothing of the others.
+  void find_units() {
+    constexpr std::size_t k_most_edges = std::size_t{1} << 14, k_least = 3;
+    struct Votes {
+      std::map<int, std::uint64_t> of_power;  ///< power of the factor; 0: none
+      std::uint64_t all = 0;
+    };
+    const std::size_t stride = list_.cause_clock.size() / k_most_edges + 1;
+    std::vector<Tie> ties;
+    std::size_t number = 0;
+    for_ties([&](const Tie& tie) {
+      if (number++ / 2 % stride == 0 && is_main(tie.clock, tie.time)) ties.push_back(tie);
+    });
+    std::ranges::sort(ties, {}, [](const Tie& tie) {
+      return std::tuple(tie.clock, tie.other, tie.time, tie.other_time);
+    });
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Votes> votes;
+    for (std::size_t first = 0, end = 0; first < ties.size(); first = end) {
+      const Tie& own = ties[first];
+      while (end < ties.size() && ties[end].clock == own.clock && ties[end].other == own.other)
+        ++end;
+      Votes& of = votes[{own.clock, own.other}];
+      for (std::size_t i = first, j = first + (end - first) / 2; i < j && j < end; ++i, ++j) {
+        const auto passed = static_cast<double>(ties[j].time - ties[i].time);
+        const auto there =
+            static_cast<double>(ties[j].other_time) - static_cast<double>(ties[i].other_time);
+        ++of.all;
+        constexpr double k_error = 0.25;
+        const bool is_slow = there >= passed;
+        const auto factor = unit_factor(is_slow ? there / passed : passed / there, k_error);
+        if (factor && passed > 0)
+          ++of.of_power[(is_slow ? 1 : -1) * static_cast<int>(std::log10(*factor) + 0.5)];
+      }
+    }
+    for (std::vector<bool> gone(none_.size());;) {
+      std::optional<std::uint32_t> worst;
+      std::tuple<double, std::uint64_t, bool> most;
+      int power = 0;
+      for (std::uint32_t c = 0; c < none_.size(); ++c) {
+        Votes own;
+        for (const auto& [pair, of] : votes) {
+          if (pair.first != c || gone[c] || gone[pair.second]) continue;
+          own.all += of.all;
+          for (const auto& [value, count] : of.of_power) own.of_power[value] += count;
+        }
+        for (const auto& [value, count] : own.of_power) {
+          if (count < k_least || 2 * count <= own.all) continue;
+          const auto of =
+              std::tuple(static_cast<double>(count) / static_cast<double>(own.all), count,
+                         !is_date(stretches_[c][main_[c]].first, clocks_.resolution_hz));
+          if (worst && of <= most) continue;
+          worst = c, most = of, power = value;
+        }
+      }
+      if (!worst) return;
+      gone[*worst] = true;
+      none_[*worst] = {{0, k_no_time}};
+      add("wrong_unit", *worst, counts_[*worst],
+          fmt::format("times that pass {}: they count in another unit; give the clock its "
+                      "resolution",
+                      factor_text(std::pow(10, std::abs(power)), power > 0 ? "slowly" : "fast")));
+    }
+  }
+
+  void add(const char* kind, std::uint32_t clock, std::uint64_t count, const std::string& what) {
+    const std::string& name = clocks_.clocks[clock].name;
+    set_aside_.push_back(
+        {.kind = kind,
+         .clock = name,
+         .records = count,
+         .total = counts_[clock],
+         .is_decisive = matters(count, counts_[clock]),
+         .reason = fmt::format("{} of {} ends of edges of clock {} {} {}", count, counts_[clock],
+                               name, count == 1 ? "has" : "have", what)});
+  }
+
+  const EdgeList& list_;
+  const Clocks& clocks_;
+  std::vector<SetAside>& set_aside_;
+  StrayRanges none_;
+  std::vector<std::vector<Stretch>> stretches_;  ///< index: clock
+  std::vector<std::size_t> main_;                ///< position of the largest stretch of each clock
+  std::vector<std::uint64_t> counts_;            ///< ends at each clock
+  std::uint64_t far_ = 0;                        ///< ticks
+};
+
+}  // namespace
+
+std::optional<double> unit_factor(double ratio, double error) {
+  for (const double factor : k_factors) {
+    if (std::abs(ratio / factor - 1) <= error) return factor;
+  }
+  return std::nullopt;
+}
+
+std::string factor_text(double factor, const char* how) {
+  const char* const text = factor < 1e4 ? "1,000" : factor < 1e7 ? "1,000,000" : "1,000,000,000";
+  return fmt::format("{} times too {}", text, how);
+}
+
+void Stretch::add_tie(std::uint64_t time, std::uint64_t other, bool is_far) {
+  ++ties;
+  if (!is_far) return;
+  ++far, ++calls;
+  const auto from = static_cast<double>(time), to = static_cast<double>(other);
+  ratios.push_back(to / std::max(from, 1.0));
+  others.push_back(to);
+  distances.push_back(to - from);
+}
+
+bool Stretch::is_of_one_clock() const {
+  constexpr double k_drift = 1e-3;
+  if (calls < k_least_calls) return false;
+  const auto range = [](const std::vector<double>& values) {
+    const auto [least, most] = std::minmax_element(values.begin(), values.end());
+    return *most - *least;
+  };
+  return range(distances) <=
+         longest + std::max(k_drift * static_cast<double>(last - first), range(others) / 2);
+}
+
+std::vector<Stretch> stretches_of(std::vector<std::uint64_t> stamps, std::uint64_t far) {
+  std::sort(stamps.begin(), stamps.end());
+  std::vector<Stretch> all;
+  for (const std::uint64_t time : stamps) {
+    if (all.empty() || time - all.back().last > far) all.push_back({.first = time, .last = time});
+    all.back().last = time;
+    ++all.back().count;
+  }
+  if (all.empty()) all.emplace_back();
+  return all;
+}
+
+bool is_in(const std::vector<StampRange>& ranges, std::uint64_t stamp) {
+  const auto next = std::ranges::upper_bound(ranges, stamp, {}, &StampRange::first);
+  return next != ranges.begin() && stamp <= (next - 1)->last;
+}
+
+StrayEnds stray_ends(const EdgeList& list, const StrayRanges& ranges) {
+  StrayEnds all;
+  for (std::uint32_t i = 0; i < list.cause_clock.size(); ++i) {
+    if (is_in(ranges[list.cause_clock[i]], list.cause_time[i]) ||
+        is_in(ranges[list.effect_clock[i]], list.effect_time[i])) {
+      all.edges.push_back(i);
+    }
+  }
+  for (std::uint32_t i = 0; i < list.instances.size(); ++i) {
+    const CollectiveInstance& one = list.instances[i];
+    const auto own = std::span(list.members).subspan(one.first, std::size_t{one.begins} + one.ends);
+    const bool is_stray = std::ranges::any_of(own, [&](const InstanceMember& member) {
+      return is_in(ranges[member.clock], member.time);
+    });
+    if (is_stray) all.instances.push_back(i);
+  }
+  return all;
+}
+
+StrayRanges find_stray_times(const EdgeList& list, const Clocks& clocks,
+                             std::vector<SetAside>& set_aside) {
+  return StrayTimes(list, clocks, set_aside).find();
+}
+
+StrayRanges take_stray_times(EdgeList& list, const Clocks& clocks,
+                             std::vector<SetAside>& set_aside) {
+  StrayRanges none = find_stray_times(list, clocks, set_aside);
+  if (set_aside.empty()) return none;
+  const StrayEnds stray = stray_ends(list, none);
+  const auto erase = [&](auto& values) {
+    auto next = stray.edges.begin();
+    std::uint32_t i = 0;
+    const auto is_stray = [&](const auto&) {
+      const bool is_it = next != stray.edges.end() && *next == i++;
+      if (is_it) ++next;
+      return is_it;
+    };
+    values.erase(std::remove_if(values.begin(), values.end(), is_stray), values.end());
+  };
+  erase(list.cause_clock), erase(list.cause_time), erase(list.effect_clock);
+  erase(list.effect_time), erase(list.min_delay), erase(list.kind);
+  std::size_t left = 0;
+  for (CollectiveInstance& one : list.instances) {
+    const std::uint64_t from = std::exchange(one.first, left), begins = one.begins,
+                        all = begins + one.ends;
+    for (std::uint64_t m = 0; m < all; ++m) {
+      const InstanceMember member = list.members[from + m];
+      if (is_in(none[member.clock], member.time)) {
+        --(m < begins ? one.begins : one.ends);
+      } else {
+        list.members[left++] = member;
+      }
+    }
+  }
+  list.members.resize(left);
+  return none;
+}
+
+}  // namespace entrain
