@@ -75,11 +75,8 @@ Result<void> TimelineExplainer::explain(double most_bits, std::span<const ClockM
       records_.edges.push_back(weak != 0 ? explain::Evidence::weak : explain::Evidence::usual);
     }
   } else {
-    TRY_ASSIGN(records_, records_of(t_, source_, options_.clock_samples));
-    if (has_clocks_twice(records_)) {
-      records_ = {};
-      return {};
-    }
+    TRY_ASSIGN(const bool is_known, know_records());
+    if (!is_known) return {};
   }
   find_explanation(estimate);
   if (explained_ && explained_->explanation().bits > most_bits) explained_.reset();
@@ -197,8 +194,16 @@ Result<void> TimelineExplainer::set_aside(IgnoredEdges which) {
 
 Result<bool> TimelineExplainer::find_records() {
   if (given_ || !wants_estimate() || processes_.size() > 1 || !may_be_explained()) return false;
-  TRY_ASSIGN(records_, records_of(t_, source_, options_.clock_samples));
-  return !has_clocks_twice(records_);
+  return know_records();
+}
+
+Result<bool> TimelineExplainer::know_records() {
+  if (!are_records_known_) {
+    TRY_ASSIGN(records_, records_of(t_, source_, options_.clock_samples));
+    if (has_clocks_twice(records_)) records_ = {};
+  }
+  are_records_known_ = true;
+  return !records_.run.clocks.empty();
 }
 
 Result<void> TimelineExplainer::take_stray_pairs() {
@@ -262,6 +267,7 @@ void TimelineExplainer::take_pairs(std::span<const std::uint32_t> edges,
   }
   std::ranges::sort(t_.wrong_pairs);
   drop_pairs(context(), t_.wrong_pairs, t_.graph);
+  are_records_known_ = false;
 }
 
 }  // namespace entrain::engine

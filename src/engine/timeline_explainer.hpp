@@ -71,8 +71,11 @@ class TimelineExplainer : protected TimelineReader {
   Result<void> take_rest();
   void take_wrong_pairs();
   void find_explanation(std::span<const ClockMap> estimate);
+  /// Finds the records of an archive as it is now. False if clocks occur twice.
+  Result<bool> know_records();
 
   EdgeList rest_;  ///< given edges that are evidence
+  bool are_records_known_ = false;
 };
 
 }  // namespace entrain::engine
