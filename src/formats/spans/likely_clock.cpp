@@ -129,22 +129,14 @@ Choice cheapest(std::span<const Piece> pieces, std::int64_t low, std::int64_t hi
   return best;
 }
 
-/// The middle of the cheapest piece, of several the widest one; or its end if the other one is
-/// beyond all offsets.
+/// The middle of the cheapest pieces, or their end if the other one is beyond all offsets. Where
+/// these are several, it may cost more than they do.
 Choice middle(std::span<const Piece> pieces) {
-  Choice best;
-  std::int64_t widest = -1;
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const std::int64_t first = pieces[i].first;
-    const std::int64_t last = i + 1 < pieces.size() ? pieces[i + 1].first - 1 : -k_lowest;
-    const std::int64_t width = last - first;
-    if (pieces[i].bits > best.bits || (pieces[i].bits == best.bits && width <= widest)) continue;
-    widest = width;
-    best = {first + width / 2, pieces[i].bits};
-    if (first == k_lowest) best.offset = last == -k_lowest ? 0 : last;
-    if (first != k_lowest && last == -k_lowest) best.offset = first;
-  }
-  return best;
+  const Choice low = cheapest(pieces, k_lowest, -k_lowest, k_lowest);
+  const Choice high = cheapest(pieces, k_lowest, -k_lowest, -k_lowest);
+  if (low.offset == k_lowest) return high.offset == -k_lowest ? Choice{0, low.bits} : high;
+  if (high.offset == -k_lowest) return low;
+  return {low.offset + (high.offset - low.offset) / 2, low.bits};
 }
 
 class Search {
@@ -297,10 +289,7 @@ double rate_of(std::span<const Bound> bounds, const LikelyClock& clock, std::int
 /// follow ends that are none. Empty, too, if the line has no rate: then it is no other clock.
 std::optional<LikelyClock> about_line(Search& search, std::span<const Bound> bounds,
                                       std::int64_t most_ppm, std::int32_t most) {
-  // On the line itself it is free, but not among clocks of any rates.
-  const std::int32_t of_any = most < k_unlimited ? most + ClockPrices::wrong : most;
-  std::optional<LikelyClock> any = search.run(bounds, most_ppm, of_any);
-  if (!any) any = search.run(bounds, most_ppm, k_unlimited);  // about the line it may be steeper
+  const std::optional<LikelyClock> any = search.run(bounds, most_ppm, k_unlimited);
   const double ppm = any ? rate_of(bounds, *any, most_ppm) : 0;
   if (ppm == 0) return std::nullopt;
   const auto line = [&](const Bound& bound) {
