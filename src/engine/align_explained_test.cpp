@@ -443,5 +443,37 @@ TEST(AlignExplained, a_step_that_begins_hide_is_seen_by_ends_that_coincide) {
   }
 }
 
+/// The verdict was clean, though all clocks moved by 50 us.
+TEST(AlignExplained, a_session_that_contradicts_the_messages_is_named) {
+  for (const std::int64_t wrong : {std::int64_t{0}, 200 * k_us}) {
+    Clocks clocks;
+    EdgeList list;
+    for (const char* name : {"a", "b", "c", "d"}) {
+      Clock clock{.name = name, .kind = ClockKind::timer};
+      const double half_width = clocks.clocks.empty() ? 0 : 5 * k_us;
+      for (const std::int64_t time : {std::int64_t{0}, 2'000 * k_ms, 4'000 * k_ms}) {
+        const bool is_wrong = name[0] == 'c' && time == 2'000 * k_ms;
+        clock.sessions.push_back(
+            {static_cast<std::uint64_t>(1'000 * k_ms + time), is_wrong ? wrong : 0, half_width});
+      }
+      clocks.clocks.push_back(std::move(clock));
+    }
+    RandomStream random(3, 1);
+    std::uint64_t now = 1'000 * k_ms;
+    for (std::uint32_t n = 0; n < 400; ++n) {
+      now += 20 * k_us + random.below(20 * k_ms);
+      const std::uint32_t from = n % 4;
+      list.add({from, now}, {(from + 1 + n / 4 % 3) % 4, now + 5 * k_us + random.below(15 * k_us)});
+    }
+    const auto aligned = entrain::align(clocks, list.view(), {});
+    ASSERT_TRUE(aligned) << aligned.error().message;
+    const CheckReport& after = aligned->report.after;
+    EXPECT_EQ(after.judgement.verdict, wrong == 0 ? Verdict::clean : Verdict::unproven);
+    ASSERT_EQ(after.set_aside.size(), wrong == 0 ? 0U : 1U);
+    if (wrong == 0) continue;
+    EXPECT_THAT(after.set_aside[0].reason, HasSubstr("a session of c at 3000000000"));
+  }
+}
+
 }  // namespace
 }  // namespace entrain::engine

@@ -158,8 +158,8 @@ void complete(const CheckSetting& setting, CheckReport& report) {
   report.explanations = setting.told->all;
   const std::vector<SetAside>& aside = setting.told->set_aside;
   report.set_aside.insert(report.set_aside.end(), aside.begin(), aside.end());
-  if (!aside.empty() && report.judgement.doubt == Doubt::contradictory_edges) {
-    report.judgement.doubt = Doubt::set_aside;
+  if (!aside.empty() && report.judgement.verdict != Verdict::violations) {
+    report.judgement = {Verdict::unproven, Doubt::set_aside};
   }
   if (report.judgement.verdict != Verdict::clean) return;
   if (setting.told->is_tied) report.judgement = {Verdict::unproven, Doubt::tied_clocks};

@@ -2,6 +2,7 @@
 #include "engine/timeline.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "base/exact.hpp"
 #include "base/stopwatch.hpp"
+#include "base/stray_times.hpp"
 #include "base/try.hpp"
 #include "carriers/carried_clocks.hpp"
 #include "carriers/steps_of_work.hpp"
@@ -96,6 +98,7 @@ class Finder : TimelineExplainer {
       TRY(explain_estimate());
       TRY(align_coarse());
     }
+    doubt_sessions();
     t_.told.set_aside = std::move(set_aside_);
     if (carried_.any()) TRY(put_accelerators_back());
     refer_to_one_that_stays();
@@ -332,6 +335,52 @@ class Finder : TimelineExplainer {
       t_.presync.maps[l] = (*maps)[t_.domains.of[l]];
     }
     return true;
+  }
+
+  /// Names the session that the estimate leaves farthest, in half-widths, if that contradicts it.
+  void doubt_sessions() {
+    constexpr double k_far = 16;  // half-widths; a fit may leave some
+    struct Session {
+      LocationIndex location = 0;
+      std::uint64_t time = 0;
+      double half_width = 0, off = 0;  // ticks
+    };
+    if (processes_.size() > 1 || t_.presync.method == t_.measured.method) return;
+    // No network is that fast: what tracers record below is no half-width.
+    const double least =
+        static_cast<double>(t_.loaded.trace.definitions.clock.resolution_hz) / k_us_per_s;
+    std::vector<Session> sessions;
+    std::vector<double> all;
+    for (LocationIndex l = 0; l < t_.presync.maps.size(); ++l) {
+      for (const trace::ClockOffset& one : t_.loaded.trace.locations[l].clock_offsets) {
+        const std::int64_t measured = static_cast<std::int64_t>(one.time) + one.offset;
+        const auto off = static_cast<double>(t_.presync.maps[l](one.time) - measured);
+        all.push_back(off);
+        if (one.stddev > 0) sessions.push_back({l, one.time, std::max(one.stddev, least), off});
+      }
+    }
+    if (sessions.empty()) return;
+    const double common = median(std::move(all));  // by which all clocks moved
+    const auto distance = [&](const Session& one) {
+      return std::abs(one.off - common) / one.half_width;
+    };
+    const Session& worst = *std::ranges::max_element(sessions, {}, distance);
+    if (distance(worst) <= k_far) return;
+    const double us_per_tick =
+        k_us_per_s / static_cast<double>(t_.loaded.trace.definitions.clock.resolution_hz);
+    const std::string name = trace::clock_names(t_.loaded.trace.definitions)[worst.location];
+    set_aside_.push_back(
+        {.kind = "contradicted_session",
+         .clock = name,
+         .records = static_cast<std::uint64_t>(std::ranges::count_if(
+             sessions, [&](const Session& one) { return distance(one) > k_far; })),
+         .total = sessions.size(),
+         .is_decisive = true,
+         .reason =
+             fmt::format("a session of {} at {} ticks contradicts the messages: it is {:.3g} us "
+                         "off the clock that these show, though certain to {:.3g} us",
+                         name, worst.time, std::abs(worst.off - common) * us_per_tick,
+                         worst.half_width * us_per_tick)});
   }
 
   /// What the estimate leaves to be explained, bits.
