@@ -329,8 +329,12 @@ StrayRanges find_stray_times(const EdgeList& list, const Clocks& clocks,
 StrayRanges take_stray_times(EdgeList& list, const Clocks& clocks,
                              std::vector<SetAside>& set_aside) {
   StrayRanges none = find_stray_times(list, clocks, set_aside);
-  if (set_aside.empty()) return none;
-  const StrayEnds stray = stray_ends(list, none);
+  if (!set_aside.empty()) take_out(list, none);
+  return none;
+}
+
+void take_out(EdgeList& list, const StrayRanges& ranges) {
+  const StrayEnds stray = stray_ends(list, ranges);
   const auto erase = [&](auto& values) {
     auto next = stray.edges.begin();
     std::uint32_t i = 0;
@@ -349,7 +353,7 @@ StrayRanges take_stray_times(EdgeList& list, const Clocks& clocks,
                         all = begins + one.ends;
     for (std::uint64_t m = 0; m < all; ++m) {
       const InstanceMember member = list.members[from + m];
-      if (is_in(none[member.clock], member.time)) {
+      if (is_in(ranges[member.clock], member.time)) {
         --(m < begins ? one.begins : one.ends);
       } else {
         list.members[left++] = member;
@@ -357,7 +361,6 @@ StrayRanges take_stray_times(EdgeList& list, const Clocks& clocks,
     }
   }
   list.members.resize(left);
-  return none;
 }
 
 }  // namespace entrain

@@ -86,8 +86,7 @@ bool is_in(const std::vector<StampRange>& ranges, std::uint64_t stamp);
 /// * stamps that four runs or a day separate from the others of their clock, whose edges show
 ///   other distances than usual, unless a clock that was set explains these;
 /// * all of a clock whose times pass a thousand, a million or 10^9 times faster or slower than
-/// those
-///   of the clocks at the other ends of its edges.
+///   those of the clocks at the other ends of its edges.
 ///
 /// The length of a run is twice that of its middle half, by the median of its clocks. A clock with
 /// Clock::wrap_bits may have gaps. O(n) if the stamps of each clock are in order.
@@ -96,6 +95,9 @@ StrayRanges find_stray_times(const EdgeList& list, const Clocks& clocks,
 /// The same, and takes the edges and members at these stamps out of the list.
 StrayRanges take_stray_times(EdgeList& list, const Clocks& clocks,
                              std::vector<SetAside>& set_aside);
+
+/// Takes the edges and members at stamps of some ranges out of a list.
+void take_out(EdgeList& list, const StrayRanges& ranges);
 
 /// Positions of the edges and instances that have an end in some ranges, increasing.
 struct StrayEnds {

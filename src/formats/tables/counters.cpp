@@ -37,24 +37,6 @@ struct Counter {
   std::uint64_t ticks = 1;  ///< of one count
 };
 
-/// Turns the edges of some clocks into edges inside them, which are ignored.
-template <class Is>
-void set_edges_aside(EdgeList& list, const Is& is_it, SetAside one, std::vector<SetAside>& all) {
-  one.is_decisive = true;
-  for (std::size_t i = 0; i < list.cause_clock.size(); ++i) {
-    const bool is_cause = is_it(list.cause_clock[i]);
-    if (!is_cause && !is_it(list.effect_clock[i])) continue;
-    ++one.records;
-    if (is_cause) {
-      list.effect_clock[i] = list.cause_clock[i];
-      list.effect_time[i] = list.cause_time[i];
-    }
-    list.cause_clock[i] = list.effect_clock[i], list.cause_time[i] = list.effect_time[i];
-  }
-  one.total = one.records;
-  all.push_back(std::move(one));
-}
-
 /// Evidence of the edges of a clock about a counter that wraps.
 struct Finding {
   Counter counter{};
@@ -72,7 +54,8 @@ class Unwrapping {
         unit_(unit),
         notes_(notes),
         set_aside_(set_aside),
-        wraps_(clocks.clocks.size()) {
+        wraps_(clocks.clocks.size()),
+        none_(wraps_.size()) {
     std::vector<std::uint64_t> most(wraps_.size());
     for_ends(list, [&](std::uint32_t clock, std::uint64_t time, bool) {
       most[clock] = std::max(most[clock], time);
@@ -104,7 +87,10 @@ class Unwrapping {
         best = c;
         finding = std::move(found);
       }
-      if (!best) return std::move(wraps_);
+      if (!best) {
+        take_out(list_, none_);
+        return std::move(wraps_);
+      }
       repair(*best, finding);
       if (wraps_[*best].period > 0) suspected = suspects();
       suspected[*best] = false;
@@ -253,14 +239,10 @@ class Unwrapping {
     const std::string unit =
         found.counter.ticks == unit_ ? "" : fmt::format(" x {} ticks", found.counter.ticks);
     if (why != nullptr) {
-      return set_edges_aside(
-          list_, [&](std::uint32_t c) { return c == clock; },
-          {.kind = "counter_wraps",
-           .clock = of.name,
-           .reason = fmt::format("the stamps of clock {} fall back by about 2^{}{}, so its counter "
-                                 "may wrap, but {}: its edges move no clock",
-                                 of.name, found.counter.bits, unit, why)},
-          set_aside_);
+      return set_aside(
+          clock, fmt::format("the stamps of clock {} fall back by about 2^{}{}, so its counter "
+                             "may wrap, but {}: its edges move no clock",
+                             of.name, found.counter.bits, unit, why));
     }
     wraps_[clock] = {period, *first.time, repeats};
     notes_.push_back(fmt::format(
@@ -279,12 +261,32 @@ class Unwrapping {
     });
   }
 
+  /// Turns the edges of a clock into edges inside it, which are ignored; all its ends are taken out
+  /// in the end.
+  void set_aside(std::uint32_t clock, std::string reason) {
+    std::uint64_t ends = 0;
+    for_ends(list_, [&](std::uint32_t one, std::uint64_t, bool) { ends += one == clock ? 1 : 0; });
+    for (std::size_t i = 0; i < list_.cause_clock.size(); ++i) {
+      if (list_.cause_clock[i] != clock && list_.effect_clock[i] != clock) continue;
+      list_.cause_clock[i] = list_.effect_clock[i] = clock;
+      list_.cause_time[i] = list_.effect_time[i];
+    }
+    none_[clock] = {{0, k_no_time}};
+    set_aside_.push_back({.kind = "counter_wraps",
+                          .clock = clocks_.clocks[clock].name,
+                          .records = ends,
+                          .total = ends,
+                          .is_decisive = true,
+                          .reason = std::move(reason)});
+  }
+
   EdgeList& list_;
   Clocks& clocks_;
   std::uint64_t unit_;
   std::vector<std::string>& notes_;
   std::vector<SetAside>& set_aside_;
   std::vector<Wrap> wraps_;
+  StrayRanges none_;                             ///< all stamps of clocks that are set aside
   std::vector<std::vector<Counter>> counters_;   ///< those that each clock may have
   std::vector<std::uint64_t> periods_;           ///< shortest of each clock, ticks; 0: cannot wrap
   std::vector<std::vector<std::size_t>> edges_;  ///< see edges_of()
