@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <set>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -15,9 +17,10 @@ namespace entrain {
 namespace {
 
 constexpr std::uint64_t k_least_calls = 3;   ///< fewer do not tell when a clock was set
-constexpr std::uint64_t k_least_stamps = 8;  ///< fewer do not tell how long a run is
-constexpr std::uint64_t k_day_s = 86'400;
-constexpr std::uint64_t k_runs = 4;  ///< stamps so many runs away are far
+constexpr std::uint64_t k_least_stamps = 8;  ///< fewer do not tell which stretch is the run
+/// Stamps so far from all others are far, s: no run has such a pause. Explanations find nearer
+/// ones.
+constexpr std::uint64_t k_far_s = std::uint64_t{100} * 86'400;
 /// Ticks, 104 days of nanoseconds: maps of clocks, which count in doubles, know no farther step.
 constexpr std::uint64_t k_farthest_step = std::uint64_t{1} << 53;
 constexpr std::array k_factors{1e3, 1e6, 1e9};
@@ -31,9 +34,11 @@ bool is_date(std::uint64_t time, std::uint64_t hz) {
 /// Finds the stamps of a list that are no times of the run.
 class StrayTimes {
  public:
-  StrayTimes(const EdgeList& list, const Clocks& clocks, std::vector<SetAside>& set_aside)
+  StrayTimes(const EdgeList& list, const Clocks& clocks, std::span<const std::uint64_t> hz,
+             std::vector<SetAside>& set_aside)
       : list_(list),
         clocks_(clocks),
+        hz_(hz),
         set_aside_(set_aside),
         none_(clocks.clocks.size(), {{k_no_time, k_no_time}}),
         stretches_(none_.size()),
@@ -81,17 +86,13 @@ class StrayTimes {
       ++counts_[clock];
       if (time != k_no_time) stamps[clock].push_back(time);
     });
-    std::vector<std::uint64_t> lengths;
-    for (std::vector<std::uint64_t>& own : stamps) {
-      if (!std::is_sorted(own.begin(), own.end())) std::sort(own.begin(), own.end());
-      if (own.size() > 3) lengths.push_back(2 * (own[own.size() * 3 / 4] - own[own.size() / 4]));
-    }
-    const std::uint64_t day = k_day_s * clocks_.resolution_hz;
-    if (!lengths.empty()) far_ = std::min(day, k_runs * std::min(median(std::move(lengths)), day));
+    far_ = k_far_s * std::min(clocks_.resolution_hz, k_no_time / k_far_s);
     for (std::size_t c = 0; c < stamps.size(); ++c) {
-      const bool may_be_far = far_ > 0 && clocks_.clocks[c].wrap_bits == 0;
+      const bool may_be_far = clocks_.clocks[c].wrap_bits == 0;
       stretches_[c] = stretches_of(std::move(stamps[c]), may_be_far ? far_ : k_no_time);
-      const auto largest = std::ranges::max_element(stretches_[c], {}, &Stretch::count);
+      // Zeros are no times of a run, however many they are.
+      const auto size = [](const Stretch& one) { return one.last == 0 ? 0 : one.count; };
+      const auto largest = std::ranges::max_element(stretches_[c], {}, size);
       main_[c] = static_cast<std::size_t>(largest - stretches_[c].begin());
     }
   }
@@ -133,8 +134,10 @@ class StrayTimes {
       const auto known = usual.find({tie.clock, tie.other});
       if (is_unset || known == usual.end()) return;
       const std::int64_t off = distance(tie) - known->second.front();
-      stretches_[tie.clock][own].add_tie(tie.time, tie.other_time,
-                                         static_cast<std::uint64_t>(std::abs(off)) > far_ / 2);
+      const bool is_far = static_cast<std::uint64_t>(std::abs(off)) > far_ / 2;
+      Stretch& stretch = stretches_[tie.clock][own];
+      stretch.add_tie(tie.time, tie.other_time, is_far);
+      if (is_far) stretch.distances.back() = static_cast<double>(off);  // whatever the pair's is
     });
     for (std::uint32_t c = 0; c < none_.size(); ++c) {
       const auto& stretches = stretches_[c];
@@ -168,8 +171,14 @@ class StrayTimes {
   void find_units() {
     constexpr std::size_t k_most_edges = std::size_t{1} << 14, k_least = 3;
     struct Votes {
-      std::map<int, std::uint64_t> of_power;  ///< power of the factor; 0: none
+      std::map<int, std::uint64_t> of_power{};  ///< power of the factor
       std::uint64_t all = 0;
+
+      void add(const Votes& other, int sign) {
+        all += static_cast<std::uint64_t>(sign) * other.all;
+        for (const auto& [power, count] : other.of_power)
+          of_power[power] += static_cast<std::uint64_t>(sign) * count;
+      }
     };
     const std::size_t stride = list_.cause_clock.size() / k_most_edges + 1;
     std::vector<Tie> ties;
@@ -180,14 +189,18 @@ class StrayTimes {
     std::ranges::sort(ties, {}, [](const Tie& tie) {
       return std::tuple(tie.clock, tie.other, tie.time, tie.other_time);
     });
-    std::map<std::pair<std::uint32_t, std::uint32_t>, Votes> votes;
+    std::vector<Votes> votes(none_.size());  // of the edges with clocks that are not gone
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Votes> of_pairs;
     for (std::size_t first = 0, end = 0; first < ties.size(); first = end) {
       const Tie& own = ties[first];
       while (end < ties.size() && ties[end].clock == own.clock && ties[end].other == own.other)
         ++end;
-      Votes& of = votes[{own.clock, own.other}];
-      for (std::size_t i = first, j = first + (end - first) / 2; i < j && j < end; ++i, ++j) {
-        const auto passed = static_cast<double>(ties[j].time - ties[i].time);
+      Votes& of = of_pairs[{own.clock, own.other}];
+      const double faster = hz_of(own.other) / hz_of(own.clock);
+      // Of a quarter apart, few have a step of the clock between them.
+      const std::size_t apart = std::max<std::size_t>((end - first) / 4, 1);
+      for (std::size_t i = first, j = first + apart; j < end; ++i, ++j) {
+        const double passed = faster * static_cast<double>(ties[j].time - ties[i].time);
         const auto there =
             static_cast<double>(ties[j].other_time) - static_cast<double>(ties[i].other_time);
         ++of.all;
@@ -197,34 +210,49 @@ class StrayTimes {
         if (factor && passed > 0)
           ++of.of_power[(is_slow ? 1 : -1) * static_cast<int>(std::log10(*factor) + 0.5)];
       }
+      votes[own.clock].add(of, 1);
     }
-    for (std::vector<bool> gone(none_.size());;) {
-      std::optional<std::uint32_t> worst;
-      std::tuple<double, std::uint64_t, bool> most;
+    struct Suspect {
+      std::tuple<double, std::uint64_t, bool, std::uint32_t> key;
       int power = 0;
-      for (std::uint32_t c = 0; c < none_.size(); ++c) {
-        Votes own;
-        for (const auto& [pair, of] : votes) {
-          if (pair.first != c || gone[c] || gone[pair.second]) continue;
-          own.all += of.all;
-          for (const auto& [value, count] : of.of_power) own.of_power[value] += count;
-        }
-        for (const auto& [value, count] : own.of_power) {
-          if (count < k_least || 2 * count <= own.all) continue;
-          const auto of =
-              std::tuple(static_cast<double>(count) / static_cast<double>(own.all), count,
-                         !is_date(stretches_[c][main_[c]].first, clocks_.resolution_hz));
-          if (worst && of <= most) continue;
-          worst = c, most = of, power = value;
-        }
+      auto operator<=>(const Suspect&) const = default;
+    };
+    const auto suspect_of = [&](std::uint32_t c) {
+      std::optional<Suspect> most;
+      for (const auto& [power, count] : votes[c].of_power) {
+        if (count < k_least || 2 * count <= votes[c].all) continue;
+        const Suspect one{{static_cast<double>(count) / static_cast<double>(votes[c].all), count,
+                           !is_date(stretches_[c][main_[c]].first, clocks_.resolution_hz),
+                           static_cast<std::uint32_t>(none_.size()) - c},
+                          power};
+        if (!most || *most < one) most = one;
       }
-      if (!worst) return;
-      gone[*worst] = true;
-      none_[*worst] = {{0, k_no_time}};
-      add("wrong_unit", *worst, counts_[*worst],
+      return most;
+    };
+    std::set<Suspect, std::greater<>> suspects;  // the clearest one first
+    for (std::uint32_t c = 0; c < none_.size(); ++c) {
+      if (const auto one = suspect_of(c)) suspects.insert(*one);
+    }
+    for (std::vector<bool> gone(none_.size()); !suspects.empty();) {
+      const int power = suspects.begin()->power;
+      const std::uint32_t worst =
+          static_cast<std::uint32_t>(none_.size()) - std::get<3>(suspects.begin()->key);
+      suspects.erase(suspects.begin());
+      gone[worst] = true;
+      none_[worst] = {{0, k_no_time}};
+      add("wrong_unit", worst, counts_[worst],
           fmt::format("times that pass {}: they count in another unit; give the clock its "
                       "resolution",
                       factor_text(std::pow(10, std::abs(power)), power > 0 ? "slowly" : "fast")));
+      // What ties others to it tells nothing of the others.
+      for (auto pair = of_pairs.lower_bound({worst, 0});
+           pair != of_pairs.end() && pair->first.first == worst; ++pair) {
+        const std::uint32_t other = pair->first.second;
+        if (gone[other]) continue;
+        if (const auto before = suspect_of(other)) suspects.erase(*before);
+        votes[other].add(of_pairs[{other, worst}], -1);
+        if (const auto one = suspect_of(other)) suspects.insert(*one);
+      }
     }
   }
 
@@ -240,8 +268,15 @@ class StrayTimes {
                                name, count == 1 ? "has" : "have", what)});
   }
 
+  /// Ticks per second in which a clock is known to count.
+  [[nodiscard]] double hz_of(std::uint32_t clock) const {
+    const bool is_known = clock < hz_.size() && hz_[clock] != 0;
+    return static_cast<double>(is_known ? hz_[clock] : clocks_.resolution_hz);
+  }
+
   const EdgeList& list_;
   const Clocks& clocks_;
+  std::span<const std::uint64_t> hz_;
   std::vector<SetAside>& set_aside_;
   StrayRanges none_;
   std::vector<std::vector<Stretch>> stretches_;  ///< index: clock
@@ -321,14 +356,9 @@ StrayEnds stray_ends(const EdgeList& list, const StrayRanges& ranges) {
   return all;
 }
 
-StrayRanges find_stray_times(const EdgeList& list, const Clocks& clocks,
-                             std::vector<SetAside>& set_aside) {
-  return StrayTimes(list, clocks, set_aside).find();
-}
-
 StrayRanges take_stray_times(EdgeList& list, const Clocks& clocks,
-                             std::vector<SetAside>& set_aside) {
-  StrayRanges none = find_stray_times(list, clocks, set_aside);
+                             std::span<const std::uint64_t> hz, std::vector<SetAside>& set_aside) {
+  StrayRanges none = StrayTimes(list, clocks, hz, set_aside).find();
   if (!set_aside.empty()) take_out(list, none);
   return none;
 }

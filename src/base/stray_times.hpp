@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -80,21 +81,19 @@ using StrayRanges = std::vector<std::vector<StampRange>>;
 /// True for a stamp of one of the ranges.
 bool is_in(const std::vector<StampRange>& ranges, std::uint64_t stamp);
 
-/// Finds the stamps that are no times of the run, and says so:
+/// Finds the stamps that are no times of the run, says so, and takes the edges and members at them
+/// out of the list:
 ///
 /// * k_no_time;
-/// * stamps that four runs or a day separate from the others of their clock, whose edges show
-///   other distances than usual, unless a clock that was set explains these;
+/// * stamps that 100 days separate from the others of their clock, whose edges show other distances
+///   than usual, unless a clock that was set explains these;
 /// * all of a clock whose times pass a thousand, a million or 10^9 times faster or slower than
 ///   those of the clocks at the other ends of its edges.
 ///
-/// The length of a run is twice that of its middle half, by the median of its clocks. A clock with
-/// Clock::wrap_bits may have gaps. O(n) if the stamps of each clock are in order.
-StrayRanges find_stray_times(const EdgeList& list, const Clocks& clocks,
-                             std::vector<SetAside>& set_aside);
-/// The same, and takes the edges and members at these stamps out of the list.
+/// `hz`: ticks per second of each clock; 0, or none: those of the run. A clock with
+/// Clock::wrap_bits may have gaps. O(n log n).
 StrayRanges take_stray_times(EdgeList& list, const Clocks& clocks,
-                             std::vector<SetAside>& set_aside);
+                             std::span<const std::uint64_t> hz, std::vector<SetAside>& set_aside);
 
 /// Takes the edges and members at stamps of some ranges out of a list.
 void take_out(EdgeList& list, const StrayRanges& ranges);

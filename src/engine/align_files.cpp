@@ -148,6 +148,9 @@ Result<engine::AlignedTables> engine::align(const AlignTables& tables, const Ali
   AlignReport& report = result.alignment.report;
   report.notes = std::move(table.notes);
   report.after.set_aside = std::move(table.set_aside);
+  for (const SetAside& one : report.after.set_aside) {
+    if (!one.is_decisive) report.notes.push_back(one.reason + ": these are ignored");
+  }
   const bool is_decisive = std::ranges::any_of(report.after.set_aside,
                                                [](const SetAside& one) { return one.is_decisive; });
   if (is_decisive && report.after.violations == 0) {

@@ -25,7 +25,6 @@
 #include "engine/timeline_explainer.hpp"
 #include "explain/staying.hpp"
 #include "formats/given_source.hpp"
-#include "formats/tables/counters.hpp"
 #include "trace/phase.hpp"
 
 namespace entrain::engine {
@@ -89,14 +88,11 @@ class Finder : TimelineExplainer {
   Result<void> improve() {
     TRY(find_domains());
     const Stopwatch watch(t_.presync_s);
-    TRY(take_stray_pairs());
     TRY(carry_accelerators());
     share_measured();
-    const bool is_right = carried_.any() || !t_.wrong_pairs.empty();
-    if (!is_right || causal::any_violation(context(), t_.presync.maps)) {
+    if (!carried_.any() || causal::any_violation(context(), t_.presync.maps)) {
       TRY(estimate());
       TRY(explain_estimate());
-      TRY(align_coarse());
     }
     doubt_sessions();
     t_.told.set_aside = std::move(set_aside_);
@@ -345,7 +341,7 @@ class Finder : TimelineExplainer {
       std::uint64_t time = 0;
       double half_width = 0, off = 0;  // ticks
     };
-    if (processes_.size() > 1 || t_.presync.method == t_.measured.method) return;
+    if (!given_ || t_.presync.method == t_.measured.method) return;
     // No network is that fast: what tracers record below is no half-width.
     const double least =
         static_cast<double>(t_.loaded.trace.definitions.clock.resolution_hz) / k_us_per_s;
@@ -381,79 +377,6 @@ class Finder : TimelineExplainer {
                          "off the clock that these show, though certain to {:.3g} us",
                          name, worst.time, std::abs(worst.off - common) * us_per_tick,
                          worst.half_width * us_per_tick)});
-  }
-
-  /// What the estimate leaves to be explained, bits.
-  [[nodiscard]] static double bits_of(const Timeline& timeline) {
-    if (timeline.projection.contradictions > 0) return std::numeric_limits<double>::infinity();
-    double bits = 0;
-    for (const ClockExplanation& one : timeline.told.all) bits += one.bits;
-    return bits;
-  }
-
-  /// Aligns the clocks of an archive as those of a table if some count in coarser steps than
-  /// others, and if that leaves less to be explained: receives happened up to the ends of their
-  /// steps. Those that come too early, but by less than their step, are no evidence then.
-  Result<void> align_coarse() {
-    const double before = meets_all_edges() ? bits_of(t_) : std::numeric_limits<double>::infinity();
-    if (carried_.any() || before == 0 || !wants_bending()) return {};
-    TRY_ASSIGN(const bool is_known, find_records());
-    if (!is_known) return {};
-    EdgeList list = records_.list;
-    std::vector<std::string> notes;
-    Clocks clocks = records_.run;
-    for (Clock& clock : clocks.clocks) clock.granule = 0;  // the smallest distance is no step
-    const auto steps = tables::move_to_ends_of_steps(list, clocks, 0, notes);
-    if (steps == std::vector(steps.size(), steps.front())) return {};
-    const formats::GivenSource source(records_.run, list.view());
-    CheckOptions options = options_of_clocks();
-    options.clock_prior.kind = t_.prior.kind;
-    TRY_ASSIGN(Timeline aligned,
-               find_timeline(workers_, source, options, {.purpose = use_.purpose}, progress_));
-    if (bits_of(aligned) >= before || !aligned.set_aside.empty()) return {};
-    take_method(aligned);
-    t_.projection = aligned.projection;
-    t_.told = std::move(aligned.told);
-    const std::vector<ClockMap>& maps = aligned.presync.maps;
-    for (LocationIndex l = 0; l < t_.domains.of.size(); ++l) {
-      t_.presync.maps[l] = maps[t_.domains.of[l]];
-    }
-    take_pairs(edges_within_steps(list, steps, maps), {});
-    return {};
-  }
-
-  /// The edges that come too early, but by less than a step; sets these aside. `list`: effects are
-  /// at the ends of their steps.
-  std::vector<std::uint32_t> edges_within_steps(const EdgeList& list,
-                                                std::span<const std::uint64_t> steps,
-                                                std::span<const ClockMap> maps) {
-    std::vector<std::uint32_t> edges;
-    std::vector<std::uint64_t> inside(steps.size()), all(steps.size());
-    for (std::uint32_t e = 0; e < list.cause_clock.size(); ++e) {
-      const std::uint32_t to = list.effect_clock[e];
-      const std::int64_t sent = maps[list.cause_clock[e]](list.cause_time[e]);
-      ++all[to];
-      if (maps[to](records_.list.effect_time[e]) >= sent || maps[to](list.effect_time[e]) < sent) {
-        continue;
-      }
-      ++inside[to];
-      edges.push_back(e);
-    }
-    for (std::size_t c = 0; c < steps.size(); ++c) {
-      if (inside[c] == 0) continue;
-      const double us = static_cast<double>(steps[c]) * k_us_per_s /
-                        static_cast<double>(records_.run.resolution_hz);
-      set_aside_.push_back(
-          {.kind = "within_steps",
-           .clock = records_.names[c],
-           .records = inside[c],
-           .total = all[c],
-           .is_decisive = true,
-           .reason = fmt::format("{} of {} messages to {} come too early by less than the steps of "
-                                 "{:g} us in which its clock counts, and move no clock",
-                                 inside[c], all[c], records_.names[c], us)});
-    }
-    return edges;
   }
 
   /// Lets most clocks stay, if that leaves no violation; else aligns all of them, and lets them

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "base/stray_times.hpp"
 #include "base/try.hpp"
 #include "carriers/carried_clocks.hpp"
 #include "causal/clock_domains.hpp"
@@ -75,8 +74,11 @@ Result<void> TimelineExplainer::explain(double most_bits, std::span<const ClockM
       records_.edges.push_back(weak != 0 ? explain::Evidence::weak : explain::Evidence::usual);
     }
   } else {
-    TRY_ASSIGN(const bool is_known, know_records());
-    if (!is_known) return {};
+    TRY_ASSIGN(records_, records_of(t_, source_, options_.clock_samples));
+    if (has_clocks_twice(records_)) {
+      records_ = {};
+      return {};
+    }
   }
   find_explanation(estimate);
   if (explained_ && explained_->explanation().bits > most_bits) explained_.reset();
@@ -192,33 +194,6 @@ Result<void> TimelineExplainer::set_aside(IgnoredEdges which) {
   return {};
 }
 
-Result<bool> TimelineExplainer::find_records() {
-  if (given_ || !wants_estimate() || processes_.size() > 1 || !may_be_explained()) return false;
-  return know_records();
-}
-
-Result<bool> TimelineExplainer::know_records() {
-  if (!are_records_known_) {
-    TRY_ASSIGN(records_, records_of(t_, source_, options_.clock_samples));
-    if (has_clocks_twice(records_)) records_ = {};
-  }
-  are_records_known_ = true;
-  return !records_.run.clocks.empty();
-}
-
-Result<void> TimelineExplainer::take_stray_pairs() {
-  TRY_ASSIGN(const bool is_known, find_records());
-  if (!is_known) return {};
-  Clocks named = records_.run;
-  for (std::size_t c = 0; c < named.clocks.size(); ++c) named.clocks[c].name = records_.names[c];
-  const StrayRanges none = find_stray_times(records_.list, named, set_aside_);
-  if (set_aside_.empty()) return {};
-  for (SetAside& one : set_aside_) one.is_decisive = true;  // the correction ignores certain pairs
-  const StrayEnds stray = stray_ends(records_.list, none);
-  take_pairs(stray.edges, stray.instances);
-  return {};
-}
-
 Result<void> TimelineExplainer::explain_by_wrong_stamps(std::span<const ClockMap> estimate) {
   constexpr std::size_t k_share = 20;  // one message in so many
   if (given_ || explained_ || raised_ppb_ > 0 || records_.edges.empty()) return {};
@@ -250,24 +225,18 @@ Result<void> TimelineExplainer::explain_by_wrong_stamps(std::span<const ClockMap
 
 /// Takes pairs that contradict others out of the graph of an archive.
 void TimelineExplainer::take_wrong_pairs() {
-  take_pairs(explained_->explanation().edges, explained_->explanation().instances);
-}
-
-void TimelineExplainer::take_pairs(std::span<const std::uint32_t> edges,
-                                   std::span<const std::uint32_t> instances) {
-  for (const std::uint32_t e : edges) {
+  for (const std::uint32_t e : explained_->explanation().edges) {
     const match::Edge& edge = t_.graph.edges[e];
     t_.wrong_pairs.push_back({t_.graph.location_of(edge.send), t_.graph.location_of(edge.receive),
                               t_.graph.stamp[edge.send], t_.graph.stamp[edge.receive]});
   }
-  for (const std::uint32_t i : instances) {
+  for (const std::uint32_t i : explained_->explanation().instances) {
     const match::Participant& first = t_.graph.sends(t_.graph.exchanges[i]).front();
     const std::uint64_t stamp = t_.graph.stamp[first.node];
     t_.wrong_pairs.push_back({first.location, first.location, stamp, stamp});
   }
   std::ranges::sort(t_.wrong_pairs);
   drop_pairs(context(), t_.wrong_pairs, t_.graph);
-  are_records_known_ = false;
 }
 
 }  // namespace entrain::engine

@@ -45,19 +45,12 @@ class TimelineExplainer : protected TimelineReader {
 
   [[nodiscard]] explain::Told told(std::span<const ClockMap> maps) const;
 
-  /// Takes pairs at stamps that are no times of the run out of an archive.
-  Result<void> take_stray_pairs();
-  /// Takes pairs out of the graph of an archive: positions of edges and instances.
-  void take_pairs(std::span<const std::uint32_t> edges, std::span<const std::uint32_t> instances);
-  /// Finds the records of an archive. False if there are none that an explanation could work on.
-  Result<bool> find_records();
-
   /// Goes on without some given edges.
   Result<void> set_aside(IgnoredEdges which);
 
   std::optional<explain::Explained> explained_;  ///< what explain() found, but for raised rates
   ArchiveRecords records_;           ///< records of an archive; or doubts about given edges
-  std::vector<SetAside> set_aside_;  ///< records of an archive that are no evidence
+  std::vector<SetAside> set_aside_;  ///< sessions that contradict the edges
   bool was_tried_ = false;  ///< explain() knows by now whether there is anything to explain
   /// Least limit on rates that is possible; 0: that assumed is.
   std::int64_t raised_ppb_ = use_.raised_ppb;
@@ -71,11 +64,8 @@ class TimelineExplainer : protected TimelineReader {
   Result<void> take_rest();
   void take_wrong_pairs();
   void find_explanation(std::span<const ClockMap> estimate);
-  /// Finds the records of an archive as it is now. False if clocks occur twice.
-  Result<bool> know_records();
 
   EdgeList rest_;  ///< given edges that are evidence
-  bool are_records_known_ = false;
 };
 
 }  // namespace entrain::engine

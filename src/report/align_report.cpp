@@ -42,7 +42,7 @@ std::string verdict_of(const CheckReport& counts, bool still) {
                          "pair of records contradicts", "pairs of records contradict"),
         by, edges);
   }
-  if (counts.checked_edges > 0) {
+  if (counts.checked_edges > 0 || counts.judgement.doubt == Doubt::set_aside) {
     return "Unproven: " + unproven_text(counts, counts.judgement.doubt, 0) + ".";
   }
   return "Unproven: there is no edge from one clock to another, so nothing could be checked.";

@@ -162,32 +162,6 @@ void write_turns(const fs::path& folder, Shown shown) {
   archive.finish();
 }
 
-/// The verdict was clean in most cases, and clocks that are right moved.
-TEST(ExplainedArchives, times_that_are_none_and_steps_of_a_clock_move_no_other) {
-  const auto zeros = [](std::int64_t time) { return time < 1'000'012 * k_ms ? 0 : time; };
-  const auto in_us = [](std::int64_t time) { return time / 1000; };
-  const auto whole_ms = [](std::int64_t time) { return time / k_ms * k_ms; };
-  const auto expect = [&](const auto& shown, const char* kind, const char* words) {
-    SCOPED_TRACE(kind);
-    const TempFolder scratch;
-    write_turns(scratch / "in", shown);
-    const auto report = correct(scratch / "in", scratch / "out", {});
-    ASSERT_TRUE(report) << report.error().message;
-    EXPECT_EQ(report->after.violations, 0U);
-    EXPECT_EQ(report->judgement->verdict, Verdict::unproven);
-    ASSERT_EQ(report->after.set_aside.size(), 1U);
-    EXPECT_EQ(report->after.set_aside[0].kind, kind);
-    EXPECT_EQ(report->after.set_aside[0].clock, "MPI Rank 2");
-    EXPECT_THAT(report->after.set_aside[0].reason, HasSubstr(words));
-    const auto before = library_times(scratch / "in/traces.otf2");
-    const auto after = library_times(report->output);
-    for (const std::size_t l : {0U, 1U, 3U}) EXPECT_EQ(after[l].times, before[l].times) << l;
-  };
-  expect(zeros, "no_times_of_this_run", "(the first is 0)");
-  expect(in_us, "wrong_unit", "pass 1,000 times too slowly");
-  expect(whole_ms, "within_steps", "by less than the steps of 1000 us");
-}
-
 /// Records behind a wrong stamp have it, too, as stamps do not fall. All clocks moved by 0.8 to 15
 /// ms.
 TEST(ExplainedArchives, a_wrong_stamp_moves_no_clock) {

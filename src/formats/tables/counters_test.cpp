@@ -151,14 +151,21 @@ TEST_F(CountOn, leaves_other_steps_alone) {
 TEST_F(CountOn, says_why_a_named_counter_stays) {
   clocks_.clocks[1].wrap_bits = 32;
   EdgeList list = calls(400, counter(32, 150e6));
+  list.instances.push_back({.kind = EdgeKind::n_to_n, .first = 0, .begins = 2, .ends = 2});
+  for (const std::uint32_t clock : {0U, 1U, 0U, 1U}) {
+    list.members.push_back({clock, clock, list.cause_time[clock]});
+  }
+  EdgeList again = list;
   clocks_.clocks[1].sessions.push_back({});
   EXPECT_EQ(count(list)[1].period, 0u);
   ASSERT_EQ(set_aside_.size(), 1U);
-  EXPECT_EQ(set_aside_[0].records, 800U);
+  EXPECT_EQ(set_aside_[0].records, 802U);
   EXPECT_THAT(set_aside_[0].reason, HasSubstr("its measurements would need it, too"));
-  EXPECT_EQ(list.cause_clock, list.effect_clock);
+  EXPECT_THAT(list.cause_clock, IsEmpty());
+  ASSERT_EQ(list.members.size(), 2U);
+  for (const InstanceMember& member : list.members) EXPECT_EQ(member.clock, 0U);
   clocks_.clocks[1].wrap_bits = 20;
-  EXPECT_EQ(count(list)[1].period, 0u);
+  EXPECT_EQ(count(again)[1].period, 0u);
   EXPECT_THAT(notes_, ElementsAre(HasSubstr("beyond its 20 bits")));
 }
 

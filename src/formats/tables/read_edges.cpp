@@ -78,7 +78,8 @@ class EdgeTableReader {
     if (reader.is_own()) {
       result_.wraps.resize(clocks_.clocks.size());
     } else {
-      const StrayRanges none = take_stray_times(list(), clocks_, result_.set_aside);
+      const StrayRanges none =
+          take_stray_times(list(), clocks_, layout_.clock_hz, result_.set_aside);
       const Times& written = times[k_cause_time];
       const auto unit = static_cast<std::uint64_t>(written.ticks_per_unit());
       if (has_other_units()) {
