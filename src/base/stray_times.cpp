@@ -89,12 +89,27 @@ class StrayTimes {
     far_ = k_far_s * std::min(clocks_.resolution_hz, k_no_time / k_far_s);
     for (std::size_t c = 0; c < stamps.size(); ++c) {
       const bool may_be_far = clocks_.clocks[c].wrap_bits == 0;
-      stretches_[c] = stretches_of(std::move(stamps[c]), may_be_far ? far_ : k_no_time);
+      std::vector<Stretch>& own = stretches_[c];
+      own = stretches_of(std::move(stamps[c]), may_be_far ? far_ : k_no_time);
+      if (may_be_far && own.front().first == 0 && own.front().last > 0)
+        part_zeros(static_cast<std::uint32_t>(c));
       // Zeros are no times of a run, however many they are.
       const auto size = [](const Stretch& one) { return one.last == 0 ? 0 : one.count; };
-      const auto largest = std::ranges::max_element(stretches_[c], {}, size);
-      main_[c] = static_cast<std::size_t>(largest - stretches_[c].begin());
+      main_[c] = static_cast<std::size_t>(std::ranges::max_element(own, {}, size) - own.begin());
     }
+  }
+  /// Gives the zeros of a clock, of which some may be no times, a stretch of their own.
+  void part_zeros(std::uint32_t clock) {
+    Stretch& rest = stretches_[clock].front();
+    std::uint64_t zeros = 0, next = k_no_time;
+    for_ends(list_, [&](std::uint32_t one, std::uint64_t time, bool) {
+      if (one != clock) return;
+      if (time == 0) ++zeros;
+      if (time > 0) next = std::min(next, time);
+    });
+    rest.first = next;
+    rest.count -= zeros;
+    stretches_[clock].insert(stretches_[clock].begin(), {.count = zeros});
   }
 
   [[nodiscard]] std::size_t stretch_of(std::uint32_t clock, std::uint64_t time) const {
@@ -134,7 +149,10 @@ class StrayTimes {
       const auto known = usual.find({tie.clock, tie.other});
       if (is_unset || known == usual.end()) return;
       const std::int64_t off = distance(tie) - known->second.front();
-      const bool is_far = static_cast<std::uint64_t>(std::abs(off)) > far_ / 2;
+      // A zero is none of the run if the other clock says that it was later by half of what passed.
+      const std::uint64_t far =
+          tie.time == 0 ? std::min(stretches_[tie.clock][1].first, far_) : far_;
+      const bool is_far = static_cast<std::uint64_t>(std::abs(off)) > far / 2;
       Stretch& stretch = stretches_[tie.clock][own];
       stretch.add_tie(tie.time, tie.other_time, is_far);
       if (is_far) stretch.distances.back() = static_cast<double>(off);  // whatever the pair's is
@@ -144,7 +162,7 @@ class StrayTimes {
       std::array<std::uint64_t, 2> lost{}, first{};  // of none of this run; of one that was set
       for (std::size_t s = 0; s < stretches.size(); ++s) {
         const Stretch &own = stretches[s], &main = stretches[main_[c]];
-        const bool is_unset = own.last == 0 && own.ties == 0;
+        const bool is_unset = own.last == 0 && own.ties == 0 && main.first > far_;
         if (s == main_[c] || main.count < k_least_stamps) continue;
         if (!own.is_displaced() && !is_unset) continue;
         const std::size_t was_set = own.is_of_one_clock() ? 1 : 0;
