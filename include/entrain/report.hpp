@@ -157,8 +157,9 @@ struct CheckWords {
 /// Times of a clock that were set aside before anything was concluded.
 struct SetAside {
   /// "wrong_unit", "no_time", "no_times_of_this_run", "changed_times", "several_clocks",
-  /// "excused_ends": late ends that other clocks would explain, "times_shown_twice", or "refuted":
-  /// pairs that their records contradict.
+  /// "counter_wraps", "excused_ends": late ends that other clocks would explain,
+  /// "times_shown_twice", "refuted": pairs that their records contradict, or
+  /// "contradicted_session".
   std::string kind;
   std::string clock;          ///< its name; empty: of several
   std::uint64_t records = 0;  ///< what was set aside: spans; of several_clocks: calls
