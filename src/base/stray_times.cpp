@@ -43,7 +43,8 @@ class StrayTimes {
         none_(clocks.clocks.size(), {{k_no_time, k_no_time}}),
         stretches_(none_.size()),
         main_(none_.size()),
-        counts_(none_.size()) {}
+        counts_(none_.size()),
+        votes_(none_.size()) {}
 
   StrayRanges find() {
     divide();
@@ -88,28 +89,21 @@ class StrayTimes {
     });
     far_ = k_far_s * std::min(clocks_.resolution_hz, k_no_time / k_far_s);
     for (std::size_t c = 0; c < stamps.size(); ++c) {
-      const bool may_be_far = clocks_.clocks[c].wrap_bits == 0;
       std::vector<Stretch>& own = stretches_[c];
-      own = stretches_of(std::move(stamps[c]), may_be_far ? far_ : k_no_time);
-      if (may_be_far && own.front().first == 0 && own.front().last > 0)
-        part_zeros(static_cast<std::uint32_t>(c));
-      // Zeros are no times of a run, however many they are.
+      if (clocks_.clocks[c].wrap_bits != 0) {
+        own = stretches_of(std::move(stamps[c]), k_no_time);
+        continue;
+      }
+      // Zeros, of which some may be no times, have a stretch of their own.
+      const auto zeros = static_cast<std::uint64_t>(std::ranges::count(stamps[c], 0U));
+      const bool are_apart = zeros > 0 && zeros < stamps[c].size();
+      if (are_apart) std::erase(stamps[c], 0U);
+      own = stretches_of(std::move(stamps[c]), far_);
+      if (are_apart) own.insert(own.begin(), {.count = zeros});
+      // Zeros are no run, however many they are.
       const auto size = [](const Stretch& one) { return one.last == 0 ? 0 : one.count; };
       main_[c] = static_cast<std::size_t>(std::ranges::max_element(own, {}, size) - own.begin());
     }
-  }
-  /// Gives the zeros of a clock, of which some may be no times, a stretch of their own.
-  void part_zeros(std::uint32_t clock) {
-    Stretch& rest = stretches_[clock].front();
-    std::uint64_t zeros = 0, next = k_no_time;
-    for_ends(list_, [&](std::uint32_t one, std::uint64_t time, bool) {
-      if (one != clock) return;
-      if (time == 0) ++zeros;
-      if (time > 0) next = std::min(next, time);
-    });
-    rest.first = next;
-    rest.count -= zeros;
-    stretches_[clock].insert(stretches_[clock].begin(), {.count = zeros});
   }
 
   [[nodiscard]] std::size_t stretch_of(std::uint32_t clock, std::uint64_t time) const {
@@ -184,20 +178,63 @@ class StrayTimes {
     }
   }
 
-  /// Clocks of which most times pass faster or slower by a factor, the clearest one first: what
-  /// ties others to it tells nothing of the others.
+  /// Finds clocks of which most times pass faster or slower by a factor, the clearest one first:
+  /// what ties others to it tells nothing of the others.
   void find_units() {
-    constexpr std::size_t k_most_edges = std::size_t{1} << 14, k_least = 3;
-    struct Votes {
-      std::map<int, std::uint64_t> of_power{};  ///< power of the factor
-      std::uint64_t all = 0;
-
-      void add(const Votes& other, int sign) {
-        all += static_cast<std::uint64_t>(sign) * other.all;
-        for (const auto& [power, count] : other.of_power)
-          of_power[power] += static_cast<std::uint64_t>(sign) * count;
+    count_votes();
+    std::set<Suspect, std::greater<>> suspects;
+    for (std::uint32_t c = 0; c < none_.size(); ++c) {
+      if (const auto one = suspect_of(c)) suspects.insert(*one);
+    }
+    for (std::vector<bool> gone(none_.size()); !suspects.empty();) {
+      const Suspect worst = *suspects.begin();
+      const std::uint32_t clock = worst.clock();
+      suspects.erase(suspects.begin());
+      gone[clock] = true;
+      none_[clock] = {{0, k_no_time}};
+      add("wrong_unit", clock, counts_[clock],
+          fmt::format(
+              "times that pass {}: they count in another unit; give the clock its resolution",
+              factor_text(std::pow(10, std::abs(worst.power)),
+                          worst.power > 0 ? "slowly" : "fast")));
+      for (auto pair = of_pairs_.lower_bound({clock, 0});
+           pair != of_pairs_.end() && pair->first.first == clock; ++pair) {
+        const std::uint32_t other = pair->first.second;
+        if (gone[other]) continue;
+        if (const auto before = suspect_of(other)) suspects.erase(*before);
+        votes_[other].add(of_pairs_[{other, clock}], -1);
+        if (const auto one = suspect_of(other)) suspects.insert(*one);
       }
-    };
+    }
+  }
+
+  /// How often the times of a clock pass by a factor, as another one, or all, show it.
+  struct Votes {
+    std::map<int, std::uint64_t> of_power{};  ///< power of the factor
+    std::uint64_t all = 0;
+
+    void add(const Votes& other, int sign) {
+      all += static_cast<std::uint64_t>(sign) * other.all;
+      for (const auto& [power, count] : other.of_power)
+        of_power[power] += static_cast<std::uint64_t>(sign) * count;
+    }
+  };
+  /// A clock whose unit may be wrong, in order of how clear that is.
+  struct Suspect {
+    double share = 0;  ///< of the votes
+    std::uint64_t votes = 0;
+    bool is_no_date = false;
+    std::uint32_t before = 0;  ///< ~ its number: of equal ones, the first clock
+    int power = 0;
+
+    auto operator<=>(const Suspect&) const = default;
+    [[nodiscard]] std::uint32_t clock() const { return ~before; }
+  };
+
+  /// Compares times that pass at both ends of the edges of each pair, of some of many edges.
+  void count_votes() {
+    constexpr std::size_t k_most_edges = std::size_t{1} << 14;
+    constexpr double k_error = 0.25;
     const std::size_t stride = list_.cause_clock.size() / k_most_edges + 1;
     std::vector<Tie> ties;
     std::size_t number = 0;
@@ -207,13 +244,11 @@ class StrayTimes {
     std::ranges::sort(ties, {}, [](const Tie& tie) {
       return std::tuple(tie.clock, tie.other, tie.time, tie.other_time);
     });
-    std::vector<Votes> votes(none_.size());  // of the edges with clocks that are not gone
-    std::map<std::pair<std::uint32_t, std::uint32_t>, Votes> of_pairs;
     for (std::size_t first = 0, end = 0; first < ties.size(); first = end) {
       const Tie& own = ties[first];
       while (end < ties.size() && ties[end].clock == own.clock && ties[end].other == own.other)
         ++end;
-      Votes& of = of_pairs[{own.clock, own.other}];
+      Votes& of = of_pairs_[{own.clock, own.other}];
       const double faster = hz_of(own.other) / hz_of(own.clock);
       // Of a quarter apart, few have a step of the clock between them.
       const std::size_t apart = std::max<std::size_t>((end - first) / 4, 1);
@@ -222,56 +257,30 @@ class StrayTimes {
         const auto there =
             static_cast<double>(ties[j].other_time) - static_cast<double>(ties[i].other_time);
         ++of.all;
-        constexpr double k_error = 0.25;
         const bool is_slow = there >= passed;
         const auto factor = unit_factor(is_slow ? there / passed : passed / there, k_error);
         if (factor && passed > 0)
           ++of.of_power[(is_slow ? 1 : -1) * static_cast<int>(std::log10(*factor) + 0.5)];
       }
-      votes[own.clock].add(of, 1);
+      votes_[own.clock].add(of, 1);
     }
-    struct Suspect {
-      std::tuple<double, std::uint64_t, bool, std::uint32_t> key;
-      int power = 0;
-      auto operator<=>(const Suspect&) const = default;
-    };
-    const auto suspect_of = [&](std::uint32_t c) {
-      std::optional<Suspect> most;
-      for (const auto& [power, count] : votes[c].of_power) {
-        if (count < k_least || 2 * count <= votes[c].all) continue;
-        const Suspect one{{static_cast<double>(count) / static_cast<double>(votes[c].all), count,
-                           !is_date(stretches_[c][main_[c]].first, clocks_.resolution_hz),
-                           static_cast<std::uint32_t>(none_.size()) - c},
-                          power};
-        if (!most || *most < one) most = one;
-      }
-      return most;
-    };
-    std::set<Suspect, std::greater<>> suspects;  // the clearest one first
-    for (std::uint32_t c = 0; c < none_.size(); ++c) {
-      if (const auto one = suspect_of(c)) suspects.insert(*one);
+  }
+
+  [[nodiscard]] std::optional<Suspect> suspect_of(std::uint32_t clock) const {
+    constexpr std::uint64_t k_least = 3;
+    const Votes& own = votes_[clock];
+    std::optional<Suspect> most;
+    for (const auto& [power, count] : own.of_power) {
+      if (count < k_least || 2 * count <= own.all) continue;
+      const Suspect one{
+          .share = static_cast<double>(count) / static_cast<double>(own.all),
+          .votes = count,
+          .is_no_date = !is_date(stretches_[clock][main_[clock]].first, clocks_.resolution_hz),
+          .before = ~clock,
+          .power = power};
+      if (!most || *most < one) most = one;
     }
-    for (std::vector<bool> gone(none_.size()); !suspects.empty();) {
-      const int power = suspects.begin()->power;
-      const std::uint32_t worst =
-          static_cast<std::uint32_t>(none_.size()) - std::get<3>(suspects.begin()->key);
-      suspects.erase(suspects.begin());
-      gone[worst] = true;
-      none_[worst] = {{0, k_no_time}};
-      add("wrong_unit", worst, counts_[worst],
-          fmt::format("times that pass {}: they count in another unit; give the clock its "
-                      "resolution",
-                      factor_text(std::pow(10, std::abs(power)), power > 0 ? "slowly" : "fast")));
-      // What ties others to it tells nothing of the others.
-      for (auto pair = of_pairs.lower_bound({worst, 0});
-           pair != of_pairs.end() && pair->first.first == worst; ++pair) {
-        const std::uint32_t other = pair->first.second;
-        if (gone[other]) continue;
-        if (const auto before = suspect_of(other)) suspects.erase(*before);
-        votes[other].add(of_pairs[{other, worst}], -1);
-        if (const auto one = suspect_of(other)) suspects.insert(*one);
-      }
-    }
+    return most;
   }
 
   void add(const char* kind, std::uint32_t clock, std::uint64_t count, const std::string& what) {
@@ -301,6 +310,8 @@ class StrayTimes {
   std::vector<std::size_t> main_;                ///< position of the largest stretch of each clock
   std::vector<std::uint64_t> counts_;            ///< ends at each clock
   std::uint64_t far_ = 0;                        ///< ticks
+  std::vector<Votes> votes_;  ///< of the edges of each clock with others that are not gone
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Votes> of_pairs_;
 };
 
 }  // namespace
@@ -355,25 +366,6 @@ bool is_in(const std::vector<StampRange>& ranges, std::uint64_t stamp) {
   return next != ranges.begin() && stamp <= (next - 1)->last;
 }
 
-StrayEnds stray_ends(const EdgeList& list, const StrayRanges& ranges) {
-  StrayEnds all;
-  for (std::uint32_t i = 0; i < list.cause_clock.size(); ++i) {
-    if (is_in(ranges[list.cause_clock[i]], list.cause_time[i]) ||
-        is_in(ranges[list.effect_clock[i]], list.effect_time[i])) {
-      all.edges.push_back(i);
-    }
-  }
-  for (std::uint32_t i = 0; i < list.instances.size(); ++i) {
-    const CollectiveInstance& one = list.instances[i];
-    const auto own = std::span(list.members).subspan(one.first, std::size_t{one.begins} + one.ends);
-    const bool is_stray = std::ranges::any_of(own, [&](const InstanceMember& member) {
-      return is_in(ranges[member.clock], member.time);
-    });
-    if (is_stray) all.instances.push_back(i);
-  }
-  return all;
-}
-
 StrayRanges take_stray_times(EdgeList& list, const Clocks& clocks,
                              std::span<const std::uint64_t> hz, std::vector<SetAside>& set_aside) {
   StrayRanges none = StrayTimes(list, clocks, hz, set_aside).find();
@@ -382,16 +374,17 @@ StrayRanges take_stray_times(EdgeList& list, const Clocks& clocks,
 }
 
 void take_out(EdgeList& list, const StrayRanges& ranges) {
-  const StrayEnds stray = stray_ends(list, ranges);
+  std::vector<bool> is_stray(list.cause_clock.size());
+  for (std::size_t i = 0; i < is_stray.size(); ++i) {
+    is_stray[i] = is_in(ranges[list.cause_clock[i]], list.cause_time[i]) ||
+                  is_in(ranges[list.effect_clock[i]], list.effect_time[i]);
+  }
   const auto erase = [&](auto& values) {
-    auto next = stray.edges.begin();
-    std::uint32_t i = 0;
-    const auto is_stray = [&](const auto&) {
-      const bool is_it = next != stray.edges.end() && *next == i++;
-      if (is_it) ++next;
-      return is_it;
-    };
-    values.erase(std::remove_if(values.begin(), values.end(), is_stray), values.end());
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (!is_stray[i]) values[left++] = values[i];
+    }
+    values.resize(left);
   };
   erase(list.cause_clock), erase(list.cause_time), erase(list.effect_clock);
   erase(list.effect_time), erase(list.min_delay), erase(list.kind);

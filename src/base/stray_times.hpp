@@ -98,10 +98,4 @@ StrayRanges take_stray_times(EdgeList& list, const Clocks& clocks,
 /// Takes the edges and members at stamps of some ranges out of a list.
 void take_out(EdgeList& list, const StrayRanges& ranges);
 
-/// Positions of the edges and instances that have an end in some ranges, increasing.
-struct StrayEnds {
-  std::vector<std::uint32_t> edges, instances;
-};
-StrayEnds stray_ends(const EdgeList& list, const StrayRanges& ranges);
-
 }  // namespace entrain

@@ -95,7 +95,6 @@ class Finder : TimelineExplainer {
       TRY(explain_estimate());
     }
     doubt_sessions();
-    t_.told.set_aside = std::move(set_aside_);
     if (carried_.any()) TRY(put_accelerators_back());
     refer_to_one_that_stays();
     if (use_.overlay) add_flush_knots();
@@ -365,7 +364,7 @@ class Finder : TimelineExplainer {
     const double us_per_tick =
         k_us_per_s / static_cast<double>(t_.loaded.trace.definitions.clock.resolution_hz);
     const std::string name = trace::clock_names(t_.loaded.trace.definitions)[worst.location];
-    set_aside_.push_back(
+    t_.told.set_aside.push_back(
         {.kind = "contradicted_session",
          .clock = name,
          .records = static_cast<std::uint64_t>(std::ranges::count_if(

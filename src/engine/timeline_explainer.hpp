@@ -49,8 +49,7 @@ class TimelineExplainer : protected TimelineReader {
   Result<void> set_aside(IgnoredEdges which);
 
   std::optional<explain::Explained> explained_;  ///< what explain() found, but for raised rates
-  ArchiveRecords records_;           ///< records of an archive; or doubts about given edges
-  std::vector<SetAside> set_aside_;  ///< sessions that contradict the edges
+  ArchiveRecords records_;  ///< records of an archive; or doubts about given edges
   bool was_tried_ = false;  ///< explain() knows by now whether there is anything to explain
   /// Least limit on rates that is possible; 0: that assumed is.
   std::int64_t raised_ppb_ = use_.raised_ppb;

@@ -103,8 +103,8 @@ bool Verification::is_seen_acyclic() const {
 }
 
 /// True if records may be missing: operations have no partner, or pairs were guessed. All
-/// operations that are left may have partners, but those of pairs that are certain, and were set
-/// aside for their times.
+/// operations that are left may have partners. Pairs that an explanation dropped are no reason:
+/// their records are there.
 bool Verification::is_anything_missing() const {
   const trace::Witness& guessed = of_.timeline.witness;
   const bool is_left_out = std::ranges::any_of(
@@ -112,6 +112,7 @@ bool Verification::is_anything_missing() const {
   return !report_.after.unmatched.empty() || is_left_out ||
          of_.workers.processes().any(!guessed.channels.empty() || !guessed.calls.empty());
 }
+
 Result<CheckReport> Verification::before() {
   if (checked_before_) return *std::exchange(checked_before_, std::nullopt);
   trace::begin_phase(of_.progress, "check");

@@ -30,7 +30,7 @@ struct Told {
   /// Clocks beyond Prices::fastest_ppb, or one that was set more than 3 times, and more than once
   /// in twenty edges and members of instances.
   bool is_too_fast = false;
-  std::vector<SetAside> set_aside{};  ///< records that were set aside before an explanation
+  std::vector<SetAside> set_aside{};  ///< sessions that contradict the edges
   bool is_tied = false;               ///< other clocks, as many, could stay (KeptClocks::are_known)
 
   /// Adds doubts of another timeline of the same trace.

@@ -115,6 +115,24 @@ class SummaryTest(unittest.TestCase):
         memory = [t for what, t in bad.items() if what.startswith("anonymous memory / ")]
         self.assertFalse(memory[0].met)
 
+    def test_targets_of_proofs_and_lost_records(self):
+        result = made_up()
+
+        def entry(wall):
+            run = {"wall_s": wall, "user_s": wall, "system_s": 0.0, "max_rss_bytes": MIB}
+            return {"trace": "t", "threads": 1, "processes": 1, "most_open_files": 0, "memory": [],
+                    "runs": [run] * 7}
+
+        result["groups"]["bounds"] = {"about": "", "judged": True, "contestants": {
+            "align --bounds, 4000 clocks": entry(9.0), "align --bounds, 1000 clocks": entry(1.5)}}
+        result["groups"]["lossy"] = {"about": "", "judged": True, "contestants": {
+            "check, complete": entry(1.0), "check, lost": entry(1.2)}}
+        rows = {t.what: t for t in all_targets(Session(result))}
+        self.assertEqual(rows["align --bounds, 4 x the clocks"].measured, "6.00 times")
+        self.assertFalse(rows["align --bounds, 4 x the clocks"].met)
+        self.assertTrue(rows["records lost: check against the complete trace"].met)
+        self.assertIsNone(rows["spans: check, 1 thr"].met)
+
     def test_what_was_not_measured_is_not_met(self):
         missing = self.verdicts()["100,000 locations, 1,024 open files"]
         self.assertIsNone(missing.met)

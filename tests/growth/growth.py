@@ -57,6 +57,16 @@ def ring(size: int) -> str:
     return "\n".join(rows) + "\n"
 
 
+def ring_from_zero(size: int) -> str:
+    """The same, and each clock shows 0 once."""
+    count = size // 48
+    rows = [HEADER]
+    for i in range(count):
+        time, after = 1000 + 10 * i, (i + 1) % count
+        rows.append(f"c{i},0,c{after},{20 + i % 7}\nc{after},{time},c{i},{time + 50}")
+    return "\n".join(rows) + "\n"
+
+
 def one_way(size: int) -> str:
     """A chain of clocks of which nothing comes back."""
     rows = [HEADER]
@@ -273,6 +283,7 @@ REST = (*SEE, *EXPORT_CHROME, *REPORT, *BOUNDS)
 
 KINDS: dict[str, Kind] = {
     "ring": Kind(ring, "e.csv", ALIGN, ALIGN_PAGE, part=4),
+    "ring_from_zero": Kind(ring_from_zero, "e.csv", ALIGN, part=4),
     "ring_bounds": Kind(ring, "e.csv", ALIGN_BOUNDS, part=4),
     "one_way": Kind(one_way, "e.csv", ALIGN, ALIGN_BOUNDS, part=4),
     "star": Kind(star, "e.csv", (), (*ALIGN, *ALIGN_BOUNDS)),

@@ -289,8 +289,8 @@ double rate_of(std::span<const Bound> bounds, const LikelyClock& clock, std::int
 /// follow ends that are none. Empty, too, if the line has no rate: then it is no other clock.
 std::optional<LikelyClock> about_line(Search& search, std::span<const Bound> bounds,
                                       std::int64_t most_ppm, std::int32_t most) {
-  const std::optional<LikelyClock> any = search.run(bounds, most_ppm, k_unlimited);
-  const double ppm = any ? rate_of(bounds, *any, most_ppm) : 0;
+  const LikelyClock any = search.run(bounds, most_ppm, k_unlimited).value();
+  const double ppm = rate_of(bounds, any, most_ppm);
   if (ppm == 0) return std::nullopt;
   const auto line = [&](const Bound& bound) {
     return static_cast<std::int64_t>(ppm * static_cast<double>(bound.time - bounds.front().time) /

@@ -309,9 +309,8 @@ void count_in_one_unit(EdgeList& list, const Clocks& clocks, std::span<const std
   });
 }
 
-std::vector<std::uint64_t> move_to_ends_of_steps(EdgeList& list, const Clocks& clocks,
-                                                 std::uint64_t unit,
-                                                 std::vector<std::string>& notes) {
+void move_to_ends_of_steps(EdgeList& list, const Clocks& clocks, std::uint64_t unit,
+                           std::vector<std::string>& notes) {
   std::vector<Step> all(clocks.clocks.size(), Step(static_cast<double>(unit))),
       effects(clocks.clocks.size());
   for_ends(list, [&](std::uint32_t clock, std::uint64_t time, bool is_effect) {
@@ -327,14 +326,13 @@ std::vector<std::uint64_t> move_to_ends_of_steps(EdgeList& list, const Clocks& c
                         : std::max(all[c].learned(), effects[c].learned()));
     if (steps.back() > 1) clocks_of[steps.back()].push_back(clocks.clocks[c].name);
   }
-  if (clocks_of.empty()) return steps;
+  if (clocks_of.empty()) return;
   note_steps(clocks_of, clocks.resolution_hz, notes);
   for_ends(list, [&](std::uint32_t clock, std::uint64_t& time, bool is_effect) {
     constexpr std::uint64_t k_latest = std::numeric_limits<std::int64_t>::max();
     time = all[clock].nearest(time);
     if (is_effect) time = std::min(time + (steps[clock] - 1), k_latest);
   });
-  return steps;
 }
 
 }  // namespace entrain::tables

@@ -54,10 +54,8 @@ void count_in_one_unit(EdgeList& list, const Clocks& clocks, std::span<const std
 /// Moves effects to the ends of the steps of their clocks, and notes the steps: a clock that counts
 /// whole milliseconds shows 5 ms until just before 6 ms. A step is Clock::granule if the stamps of
 /// effects have it, else the greatest common divisor of their distances; begins do not matter.
-/// Times that are doubles of `unit` ticks have the step of these. Returns the steps, ticks; 1:
-/// none.
-std::vector<std::uint64_t> move_to_ends_of_steps(EdgeList& list, const Clocks& clocks,
-                                                 std::uint64_t unit,
-                                                 std::vector<std::string>& notes);
+/// Times that are doubles of `unit` ticks have the step of these.
+void move_to_ends_of_steps(EdgeList& list, const Clocks& clocks, std::uint64_t unit,
+                           std::vector<std::string>& notes);
 
 }  // namespace entrain::tables
