@@ -120,9 +120,11 @@ class TraceMaker:
             raise CannotRun(f"{name}: nothing is violated, so it is no hard trace")
         return Made(program, check, share, {"synth": synth, "distort": clocks})
 
-    def made_as_is(self, archive: Path, options: dict[str, Any]) -> Made:
+    def made_as_is(self, name: str, archive: Path, options: dict[str, Any]) -> Made:
         """An archive that `synth` has not made."""
         share, check = self.share_of(archive)
+        if not check["violations"]:
+            raise CannotRun(f"{name}: nothing is violated, so there is nothing to correct")
         program = {"communication_events": check["communication_events"],
                    "messages": check["edges"]["p2p"]["count"],
                    "collectives": check["coverage"]["collective_calls"],
