@@ -1,6 +1,8 @@
 # The front door. Everything here is a preset (CMakePresets.json) or a script (scripts/).
 
 JOBS ?= $(shell nproc)
+# Tests of several processes wait for a fifth of their time.
+TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 PREFIX ?= /usr/local
 TORTURE_SECONDS ?= 600
 
@@ -22,12 +24,12 @@ demo: ready-for-tool npm ## build, then check and correct the example trace, and
 test: ready npm browser ## build with warnings as errors and run all quick tests
 	cmake --preset dev --log-level=WARNING
 	cmake --build --preset dev -j $(JOBS)
-	ctest --preset dev -j $(JOBS)
+	ctest --preset dev -j $(TEST_JOBS)
 
-test-mpich: ## build with MPICH instead of Open MPI and run the tests of several processes
+test-mpich: ## build with MPICH instead of Open MPI: tests of several processes and of the recorder
 	@scripts/install-deps --ask-nothing libmpich-dev mpich
 	cmake --preset mpich --log-level=WARNING
-	cmake --build --preset mpich -j $(JOBS) --target tests_mpi entrain_cli
+	cmake --build --preset mpich -j $(JOBS) --target tests_mpi tests_record entrain_cli
 	ctest --preset mpich
 
 sanitize: ready ## all quick tests under the address, undefined-behaviour and thread sanitizers
