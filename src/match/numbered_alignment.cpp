@@ -27,9 +27,42 @@ struct NumberLimits {
   static constexpr std::uint64_t jump = 4;         ///< usual changes that make a jump
   static constexpr std::uint64_t alike = 4;        ///< difference of levels <= spacing / 4
   static constexpr std::size_t contradicting = 8;  ///< largest inverse share of impossible pairs
+  /// Delays are steady if less than one change in so many reaches an `irregular`-th of what three
+  /// in four would be with any other numbers. Fewer changes than `least_changes` are no proof.
+  static constexpr std::size_t unsteady = 8, irregular = 8, least_changes = 32;
+  static constexpr std::size_t most_shift = 64;  ///< of these numbers: records lost at one place
 };
 
 std::uint64_t distance(std::int64_t a, std::int64_t b) { return magnitude(difference(a, b)); }
+
+/// The value that a share of the values, one in `parts` times `part`, does not exceed.
+std::uint64_t quantile(std::vector<std::uint64_t>& values, std::size_t part, std::size_t parts) {
+  const auto place =
+      values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) * part / parts);
+  std::ranges::nth_element(values, place);
+  return *place;
+}
+
+/// What one in four changes of delays does not exceed if each receive belongs to a later send than
+/// its own: the least of all shifts. Where sends come at equal distances, it is small.
+std::uint64_t change_if_shifted(std::span<const EndRecord> sends) {
+  const auto distance_after = [&](std::size_t k) {
+    return static_cast<std::int64_t>(sends[k + 1].time - sends[k].time);
+  };
+  std::uint64_t least = ~std::uint64_t{0};
+  std::vector<std::uint64_t> changes;
+  const std::size_t most = std::min(NumberLimits::most_shift, sends.size() / 2);
+  for (std::size_t shift = 1; shift <= most; ++shift) {
+    const std::size_t places = sends.size() - 1 - shift;
+    changes.resize(std::min(places, NumberLimits::samples));
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+      const std::size_t k = i * places / changes.size();
+      changes[i] = distance(distance_after(k + shift), distance_after(k));
+    }
+    if (!changes.empty()) least = std::min(least, quantile(changes, 1, 4));
+  }
+  return most == 0 ? 0 : least;
+}
 
 /// Pairs of ends whose numbers differ by a shift.
 class NumberPairs {
@@ -71,6 +104,22 @@ class NumberPairs {
     std::ranges::sort(jumps);
     return jumps;
   }
+  /// Ranges of pairs whose delays keep their level, and of whose changes few reach `most`.
+  [[nodiscard]] std::vector<std::pair<std::size_t, std::size_t>> steady_runs(
+      std::uint64_t most) const {
+    std::vector<std::size_t> ends;
+    add_jumps(NumberLimits::level, most, ends);
+    ends.push_back(pairs_.size());
+    std::vector<std::pair<std::size_t, std::size_t>> runs;
+    std::size_t begin = 0;
+    for (const std::size_t end : ends) {
+      const bool is_last = end == pairs_.size();
+      const std::size_t last = is_last ? end : end - std::min(end, 2 * NumberLimits::level);
+      if (last > begin && is_steady(begin, last, most)) runs.emplace_back(begin, last);
+      begin = end + 2 * NumberLimits::level;
+    }
+    return runs;
+  }
   /// Lower median of the delays of `count` pairs from `first` on, of at most 256.
   [[nodiscard]] std::int64_t median(std::size_t first, std::size_t count) const {
     std::array<std::int64_t, NumberLimits::near> some{};
@@ -87,6 +136,15 @@ class NumberPairs {
   }
 
  private:
+  /// True if few changes of delays, and these are enough to tell, reach `most`.
+  [[nodiscard]] bool is_steady(std::size_t begin, std::size_t end, std::uint64_t most) const {
+    if (end - begin <= NumberLimits::least_changes) return false;
+    std::size_t large = 0;
+    for (std::size_t k = begin + 1; k < end; ++k) {
+      large += distance(delays_[k], delays_[k - 1]) >= most ? 1 : 0;
+    }
+    return large * NumberLimits::unsteady < end - begin;
+  }
   /// Adds the jumps of medians of `window` pairs by more than `most` ticks.
   void add_jumps(std::size_t window, std::uint64_t most, std::vector<std::size_t>& jumps) const {
     std::vector<std::int64_t> levels;
@@ -159,36 +217,90 @@ bool contradict(const IndexPairs& a, const IndexPairs& b) {
   });
 }
 
+/// Pairs of ends where their delays are far steadier than those of pairs with other numbers would
+/// be: so are none in lockstep. Their numbers are equal at first, and differ by `more` at last.
+/// Nothing if that leaves the order of ends, or delays jump between such pairs.
+std::optional<IndexPairs> steady_pairs(const Side& sends, const Side& receives,
+                                       std::int64_t more) {
+  // Numbers of a process with one kind of operations are mere counts: where sends wait for their
+  // receives, each follows the receive before it, as steadily.
+  const std::uint64_t most = change_if_shifted(sends.records) / NumberLimits::irregular;
+  constexpr std::int64_t beyond = 2;  // so many rounds that one side lost and then the other one
+  const std::int64_t first = std::min<std::int64_t>(0, more) - beyond;
+  const std::int64_t last = std::max<std::int64_t>(0, more) + beyond;
+  if (std::min(sends.facts.kinds, receives.facts.kinds) < 2 || most == 0 ||
+      last - first > static_cast<std::int64_t>(NumberLimits::most_shift)) {
+    return std::nullopt;
+  }
+  struct Run {
+    IndexPairs pairs;
+    std::int64_t shift = 0, begin = 0, end = 0;  ///< levels of delays at its ends
+  };
+  std::vector<Run> runs;
+  for (std::int64_t shift = first; shift <= last; ++shift) {
+    const NumberPairs numbered(sends, receives, shift);
+    for (const auto& [begin, end] : numbered.steady_runs(most)) {
+      const std::size_t near = std::min(end - begin, NumberLimits::window);
+      runs.push_back({{numbered.pairs().begin() + static_cast<std::ptrdiff_t>(begin),
+                       numbered.pairs().begin() + static_cast<std::ptrdiff_t>(end)},
+                      shift,
+                      numbered.median(begin, near),
+                      numbered.median(end - near, near)});
+    }
+  }
+  std::ranges::sort(runs, {}, [](const Run& run) { return run.pairs.front(); });
+  if (runs.empty() || runs.front().shift != 0 || runs.back().shift != more) return std::nullopt;
+  IndexPairs all;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const IndexPairs& pairs = runs[i].pairs;
+    if (i > 0 && (pairs.front().first <= all.back().first ||
+                  pairs.front().second <= all.back().second ||
+                  distance(runs[i].begin, runs[i - 1].end) >= most)) {
+      return std::nullopt;
+    }
+    all.insert(all.end(), pairs.begin(), pairs.end());
+  }
+  return all;
+}
+
 /// True if a gap hides how many ends come before the first one or after the last one.
 bool is_open(const Side& side) { return side.records.front().after_gap || side.facts.ends_in_gap; }
 
 }  // namespace
 
 std::optional<Alignment> pair_by_numbers(const Side& sends, const Side& receives) {
-  if (sends.records.empty() || receives.records.empty() || is_open(sends) || is_open(receives) ||
-      std::min(sends.facts.evidence, receives.facts.evidence) < NumberLimits::evidence) {
+  if (sends.records.empty() || receives.records.empty() || is_open(sends) || is_open(receives)) {
     return std::nullopt;
   }
   const std::int64_t more = std::int64_t{receives.facts.total} - sends.facts.total;
-  const NumberPairs head(sends, receives, 0);
-  const std::vector<std::size_t> jumps = head.jumps();
   Alignment result;
-  if (more == 0 && jumps.empty()) {
-    if (!head.agree()) return std::nullopt;
-    if (head.pairs().size() < NumberLimits::few_pairs) {
-      Alignment aligned = align_records(sends, receives);
-      if (contradict(head.pairs(), aligned.pairs)) return aligned;
+  const auto take = [&](const std::optional<IndexPairs>& pairs) {
+    if (!pairs) return false;
+    result.pairs = *pairs;
+    result.ambiguous = std::min(sends.records.size(), receives.records.size()) - pairs->size();
+    return true;
+  };
+  if (std::min(sends.facts.evidence, receives.facts.evidence) < NumberLimits::evidence) {
+    if (!only_delays_distinguish(sends, receives) || !take(steady_pairs(sends, receives, more))) {
+      return std::nullopt;
     }
-    result.pairs = head.pairs();
   } else {
-    const NumberPairs tail(sends, receives, more);
-    const std::vector<std::size_t> later = tail.jumps();
-    if (jumps.empty() || later.empty()) return std::nullopt;
-    std::optional<IndexPairs> pairs = join(head, jumps.front(), tail, later.back());
-    if (!pairs) return std::nullopt;
-    result.pairs = *std::move(pairs);
-    result.ambiguous =
-        std::min(sends.records.size(), receives.records.size()) - result.pairs.size();
+    const NumberPairs head(sends, receives, 0);
+    const std::vector<std::size_t> jumps = head.jumps();
+    if (more == 0 && jumps.empty()) {
+      if (!head.agree()) return std::nullopt;
+      if (head.pairs().size() < NumberLimits::few_pairs) {
+        Alignment aligned = align_records(sends, receives);
+        if (contradict(head.pairs(), aligned.pairs)) return aligned;
+      }
+      result.pairs = head.pairs();
+    } else {
+      const NumberPairs tail(sends, receives, more);
+      const std::vector<std::size_t> later = tail.jumps();
+      if (jumps.empty() || later.empty() || !take(join(head, jumps.front(), tail, later.back()))) {
+        return std::nullopt;
+      }
+    }
   }
   count_unpaired(Ends(sends, receives), result.pairs, result);
   result.ambiguous -= std::min(result.ambiguous, result.in_gaps());

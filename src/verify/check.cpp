@@ -6,6 +6,8 @@
 #include <limits>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "base/counters.hpp"
 #include "base/try.hpp"
 #include "trace/properties.hpp"
@@ -204,9 +206,25 @@ class Checker {
     report.completeness = trace::completeness_of(share_.trace.definitions);
     report.min_coverage = options_.min_coverage;
     report.judgement = judge(report, options_.strict_latency);
+    if (report.judgement.verdict == Verdict::clean) set_unpaired_aside(report);
     sums.worst.agree(team_);
     sums.worst.describe(share_, times.maps, times.region_at, report);
     return report;
+  }
+
+  /// Nothing is known of a process if none of its operations is paired.
+  void set_unpaired_aside(CheckReport& report) const {
+    for (const std::uint32_t process : relation_->unpaired_processes()) {
+      const LocationIndex first = relation_->places().locations(process).front();
+      const std::string& name = trace::process_name(share_.trace.definitions, first);
+      report.set_aside.push_back(
+          {.kind = "unpaired",
+           .clock = name,
+           .is_decisive = true,
+           .reason = fmt::format("none of the messages and collective calls of {} could be paired",
+                                 name)});
+      report.judgement = {Verdict::unproven, Doubt::set_aside};
+    }
   }
 
   const trace::Share& share_;

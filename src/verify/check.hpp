@@ -100,7 +100,7 @@ CheckReport check(const trace::Trace& trace, const TimesToCheck& times,
 /// contradicting pair, nothing decisive among `set_aside`, no ranks apart, and a coverage of
 /// min_coverage. A trace that records no communication at all has nothing to violate and is clean,
 /// unless some of its files could not be read. `strict_latency`: an edge closer than mu is a
-/// violation, too.
+/// violation, too. A process of which nothing is paired is set aside by check(), not here.
 ///
 /// Example: 2,400 calls of Alltoallv with unknown partners, and 8 calls of a barrier with
 /// its 56 edges. None is violated, but 8 of 2,408 calls are 0.33 %: unproven, low_coverage.

@@ -60,6 +60,30 @@ TEST(Check, accelerators_that_nothing_ties_to_other_clocks_are_counted) {
   EXPECT_EQ(b.check().skipped, (Counters{{"accelerators_unchecked", 1}}));
 }
 
+/// One of two receives of location 2 was lost, and its call is alone.
+TEST(Check, a_process_of_which_nothing_is_paired_leaves_the_verdict_open) {
+  TraceBuilder b(4);
+  for (std::uint64_t k = 0; k < 4; ++k) {
+    b.message(K::send, 0, 1000 * k, 1);
+    b.message(K::recv, 1, 1000 * k + 500, 0);
+  }
+  EXPECT_EQ(b.check().judgement.verdict, Verdict::clean);  // the others do not communicate
+  b.message(K::send, 0, 5000, 2);
+  b.message(K::send, 0, 6000, 2);
+  b.message(K::recv, 2, 6500, 0);
+  b.collective(2, 7000, 7005, trace::op::barrier);
+  const CheckReport report = b.check();
+  EXPECT_EQ(report.violations, 0);
+  EXPECT_EQ(report.judgement.verdict, Verdict::unproven);
+  EXPECT_EQ(report.judgement.doubt, Doubt::set_aside);
+  ASSERT_EQ(report.set_aside.size(), 1u);
+  EXPECT_EQ(report.set_aside[0].kind, "unpaired");
+  EXPECT_TRUE(report.set_aside[0].is_decisive);
+  b.message(K::send, 1, 8000, 2, 7);
+  b.message(K::recv, 2, 8500, 1, 7);
+  EXPECT_EQ(b.check().judgement.verdict, Verdict::clean);
+}
+
 TEST(Check, anomalies_of_the_files_are_counted_in_fixed_order) {
   TraceBuilder b(3);
   auto& locations = b.trace().locations;

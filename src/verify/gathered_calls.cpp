@@ -451,6 +451,7 @@ GatheredCalls::Counts GatheredCalls::count() const {
   Counts counts;
   for (const Range& range : ranges_) {
     Form form(*this, range);
+    const std::int64_t before = counts.left_out.coverage.in_instances;
     for (std::uint32_t k = range.begin; k < range.end; ++k) {
       if (!form.take(k)) {
         counts.disagreements.push_back({form.space, k});
@@ -463,6 +464,8 @@ GatheredCalls::Counts GatheredCalls::count() const {
             contradictions(form.named_calls(), form.comm.inter);
       }
     }
+    if (counts.left_out.coverage.in_instances == before) continue;
+    for (const Column& column : range.columns) counts.processes.push_back(column.head.process);
   }
   return counts;
 }

@@ -9,6 +9,24 @@
 
 namespace entrain::verify {
 
+namespace {
+
+/// True if a process has messages or collective calls with other processes.
+bool has_operations(const Outline& outline, const trace::Definitions& definitions) {
+  const auto is_with_others = [&](const Outline::Channel& channel) {
+    const ChannelKey& key = channel.key;
+    return channel.count > 0 && key.stage == Stage::message && key.sender != key.receiver;
+  };
+  const auto is_of_several = [&](const Outline::Column& column) {
+    const trace::Comm& comm = comm_of(definitions, column.space);
+    return column.count > 0 && comm.group_a.size() + comm.group_b.size() > 1;
+  };
+  return std::ranges::any_of(outline.channels, is_with_others) ||
+         std::ranges::any_of(outline.columns, is_of_several);
+}
+
+}  // namespace
+
 Result<Relation> Relation::build(const trace::Share& share, std::span<const ClockMap> maps,
                                  AlltoallvRule alltoallv, const Claims& claims,
                                  const Cancel& cancel, const NamedEdges* named) {
@@ -79,6 +97,23 @@ Result<void> Relation::meet(const trace::Share& share, AlltoallvRule alltoallv,
   return share.team.agree(meet_calls(share, alltoallv, std::move(outlines), spaces, claimed));
 }
 
+void Relation::find_unpaired(Team& team, std::vector<std::int64_t>&& communicates,
+                             std::span<const std::uint32_t> in_instances) {
+  const std::size_t processes = communicates.size();
+  std::vector<std::int64_t> flags = std::move(communicates);  // then 1 per process that is paired
+  flags.resize(2 * processes);
+  for (const MatchedChannel& channel : channels()) {
+    const ChannelKey& key = channel.key;
+    if (channel.pairs == 0 || key.sender == key.receiver) continue;
+    flags[processes + key.sender] = flags[processes + key.receiver] = 1;
+  }
+  for (const std::uint32_t process : in_instances) flags[processes + process] = 1;
+  team.reduce(Team::Reduction::sum, flags);
+  for (std::uint32_t p = 0; p < processes; ++p) {
+    if (flags[p] > 0 && flags[processes + p] == 0) unpaired_processes_.push_back(p);
+  }
+}
+
 void Relation::set_maps(const trace::Share& share, std::span<const ClockMap> maps) {
   maps_ = maps;
   note_order(share);
@@ -90,6 +125,10 @@ void Relation::set_maps(const trace::Share& share, std::span<const ClockMap> map
 Result<void> Relation::meet_calls(const trace::Share& share, AlltoallvRule alltoallv,
                                   std::vector<Outline>&& outlines, Spaces& spaces, bool claimed) {
   calls_.emplace(*trace_, *places_, alltoallv);
+  std::vector<std::int64_t> communicates(places_->process_count());
+  for (const Outline& outline : outlines) {
+    communicates[outline.process] = has_operations(outline, trace_->definitions) ? 1 : 0;
+  }
   calls_->gather(share.team, {*trace_, *places_, maps_}, spaces.limits(), std::move(outlines));
   GatheredCalls::Counts counts = calls_->count();
   const std::vector<Disagreement> found = std::move(counts.disagreements);
@@ -98,6 +137,7 @@ Result<void> Relation::meet_calls(const trace::Share& share, AlltoallvRule allto
     counts = calls_->count();
   }
   left_out_ = combined(left_out_, counts.left_out, std::plus<>());
+  find_unpaired(share.team, std::move(communicates), counts.processes);
   const auto against_claims = std::ranges::find_if(found, [&](const Disagreement& d) {
     // The groups of an inter-communicator name roots in different ways.
     return claimed && spaces.is_aligned(d.space) && !comm_of(trace_->definitions, d.space).inter;

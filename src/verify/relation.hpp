@@ -68,6 +68,11 @@ class Relation {
   [[nodiscard]] const Unmatched& unmatched() const { return left_out_.unmatched; }
   [[nodiscard]] const Skipped& skipped() const { return left_out_.skipped; }
   [[nodiscard]] const CoverageCounts& coverage() const { return left_out_.coverage; }
+  /// Processes with messages or collective calls of which none is in a pair or an instance;
+  /// increasing, of all members.
+  [[nodiscard]] std::span<const std::uint32_t> unpaired_processes() const {
+    return unpaired_processes_;
+  }
 
   /// True if the times of some location of this member decrease in the order of its stream.
   [[nodiscard]] bool decreasing() const { return decreasing_; }
@@ -119,6 +124,10 @@ class Relation {
                           std::vector<Outline>&& outlines, Spaces& spaces, bool claimed);
   void note_order(const trace::Share& share);
   void count_named();
+  /// Sets unpaired_processes_. `communicates`: per process 1 if it has messages or calls, and this
+  /// member owns it. `in_instances`: processes with calls in instances. Collective.
+  void find_unpaired(Team& team, std::vector<std::int64_t>&& communicates,
+                     std::span<const std::uint32_t> in_instances);
   void for_each_named_pair(const std::function<void(const Pair&)>& use) const;
   void for_each_named_instance(const std::function<void(Instance&)>& use) const;
   [[nodiscard]] Moment moment(EventRef event, std::uint32_t rank = 0) const {
@@ -144,6 +153,7 @@ class Relation {
   std::span<const ClockMap> maps_;
   std::unique_ptr<const Places> places_;  ///< owned here, as others point to it
   LeftOut left_out_;
+  std::vector<std::uint32_t> unpaired_processes_;
   bool stamps_decrease_ = false;  ///< stamps of some location of this member decrease
   bool decreasing_ = false;
   Channels channels_;

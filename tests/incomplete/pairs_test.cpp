@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <random>
 #include <set>
 #include <string>
 #include <tuple>
@@ -22,6 +23,7 @@
 #include "support/files.hpp"
 #include "support/lockstep.hpp"
 #include "support/repetitions.hpp"
+#include "trace/testing.hpp"
 
 namespace entrain::test {
 namespace {
@@ -242,6 +244,56 @@ TEST(IncompletePairs, in_lockstep) {
 TEST(IncompletePairs, in_lockstep_both_ways) {
   for (const std::uint32_t processes : {2, 4}) {
     try_lockstep({.processes = processes, .both_ways = true}, 0.8);
+  }
+}
+/// Two processes and 2,000 rounds of irregular length. `waits`: the second process receives when it
+/// has time, for which sends wait, and calls Allreduce after ten of them; else it answers at once.
+trace::Trace irregular_rounds(bool waits, std::uint64_t seed) {
+  trace::testing::TraceBuilder builder(2);
+  std::mt19937_64 random(seed);
+  const auto between = [&](std::uint64_t least, std::uint64_t most) {
+    return least + random() % (most - least);
+  };
+  std::uint64_t time = 1'000'000'000;
+  for (int round = 0; round < 2000; ++round) {
+    const std::uint64_t sent = time;
+    time += waits ? between(2'000'000, 8'000'000) : between(3'000, 9'000);
+    builder.message(trace::EventKind::send, 0, sent, 1);
+    builder.message(trace::EventKind::recv, 1, time, 0);
+    if (waits) {
+      time += 2'000;
+      if (round % 10 != 9) continue;
+      for (const std::uint32_t p : {0U, 1U}) {
+        builder.collective(p, time, time + 5'000, trace::op::allreduce);
+      }
+      time += 6'000;
+      continue;
+    }
+    const std::uint64_t answered = time + between(2'000, 20'000);
+    time = answered + between(3'000, 9'000);
+    builder.message(trace::EventKind::send, 1, answered, 0);
+    builder.message(trace::EventKind::recv, 0, time, 1);
+    time += between(2'500'000, 7'500'000);
+  }
+  return builder.trace();
+}
+
+TEST(IncompletePairs, of_irregular_rounds_are_told_by_their_delays) {
+  try_losses("ping-pong", irregular_rounds(false, 1), [](std::uint64_t seed) {
+    std::vector<Loss> all = losses(seed);
+    for (Loss& loss : all) loss.wrong = 0;
+    all[3].least = 0;  // nothing tells that the end is missing, not the begin
+    return all;
+  });
+}
+TEST(IncompletePairs, of_sends_that_wait_are_not_taken_for_those_that_follow) {
+  for (const std::uint64_t order : {1, 2, 3, 4, 5}) {
+    try_losses("sends that wait", irregular_rounds(true, order), [](std::uint64_t seed) {
+      std::vector<Loss> all = losses(seed);
+      all.erase(all.begin());  // so few that as many sends as receives may be lost
+      for (Loss& loss : all) loss.wrong = loss.least = 0;
+      return all;
+    });
   }
 }
 TEST(IncompletePairs, calls_are_placed_among_messages_that_are_missing) {
