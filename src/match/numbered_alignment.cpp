@@ -217,48 +217,54 @@ bool contradict(const IndexPairs& a, const IndexPairs& b) {
   });
 }
 
-/// Pairs of ends where their delays are far steadier than those of pairs with other numbers would
-/// be: so are none in lockstep. Their numbers are equal at first, and differ by `more` at last.
-/// Nothing if that leaves the order of ends, or delays jump between such pairs.
-std::optional<IndexPairs> steady_pairs(const Side& sends, const Side& receives,
-                                       std::int64_t more) {
-  // Numbers of a process with one kind of operations are mere counts: where sends wait for their
-  // receives, each follows the receive before it, as steadily.
+/// Pairs of one shift whose delays are steady.
+struct SteadyRun {
+  IndexPairs pairs;
+  std::int64_t shift = 0, begin = 0, end = 0;  ///< the shift; levels of delays at both ends
+};
+
+/// Adds those of one shift. `most`: changes of steady delays are less.
+void add_steady_runs(const Side& sends, const Side& receives, std::int64_t shift,
+                     std::uint64_t most, std::vector<SteadyRun>& runs) {
+  const NumberPairs numbered(sends, receives, shift);
+  for (const auto& [begin, end] : numbered.steady_runs(most)) {
+    const std::size_t near = std::min(end - begin, NumberLimits::window);
+    const auto first = numbered.pairs().begin();
+    runs.push_back({.pairs{first + static_cast<std::ptrdiff_t>(begin),
+                           first + static_cast<std::ptrdiff_t>(end)},
+                    .shift = shift,
+                    .begin = numbered.median(begin, near),
+                    .end = numbered.median(end - near, near)});
+  }
+}
+
+/// Pairs where delays are far steadier than those of pairs with other numbers would be: in lockstep
+/// there are none. Their numbers are equal at first, and differ by `more` at last. Nothing if that
+/// leaves the order of ends, or delays jump between runs.
+///
+/// Numbers of a process with one kind of operations are mere counts. Where sends wait for their
+/// receives, each follows the receive before it, as steadily: such channels are left alone.
+std::optional<IndexPairs> steady_pairs(const Side& sends, const Side& receives, std::int64_t more) {
   const std::uint64_t most = change_if_shifted(sends.records) / NumberLimits::irregular;
-  constexpr std::int64_t beyond = 2;  // so many rounds that one side lost and then the other one
+  constexpr std::int64_t beyond = 2;  // rounds that one side lost, and then the other one
   const std::int64_t first = std::min<std::int64_t>(0, more) - beyond;
   const std::int64_t last = std::max<std::int64_t>(0, more) + beyond;
   if (std::min(sends.facts.kinds, receives.facts.kinds) < 2 || most == 0 ||
       last - first > static_cast<std::int64_t>(NumberLimits::most_shift)) {
     return std::nullopt;
   }
-  struct Run {
-    IndexPairs pairs;
-    std::int64_t shift = 0, begin = 0, end = 0;  ///< levels of delays at its ends
-  };
-  std::vector<Run> runs;
+  std::vector<SteadyRun> runs;
   for (std::int64_t shift = first; shift <= last; ++shift) {
-    const NumberPairs numbered(sends, receives, shift);
-    for (const auto& [begin, end] : numbered.steady_runs(most)) {
-      const std::size_t near = std::min(end - begin, NumberLimits::window);
-      runs.push_back({{numbered.pairs().begin() + static_cast<std::ptrdiff_t>(begin),
-                       numbered.pairs().begin() + static_cast<std::ptrdiff_t>(end)},
-                      shift,
-                      numbered.median(begin, near),
-                      numbered.median(end - near, near)});
-    }
+    add_steady_runs(sends, receives, shift, most, runs);
   }
-  std::ranges::sort(runs, {}, [](const Run& run) { return run.pairs.front(); });
+  std::ranges::sort(runs, {}, [](const SteadyRun& run) { return run.pairs.front(); });
   if (runs.empty() || runs.front().shift != 0 || runs.back().shift != more) return std::nullopt;
-  IndexPairs all;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    const IndexPairs& pairs = runs[i].pairs;
-    if (i > 0 && (pairs.front().first <= all.back().first ||
-                  pairs.front().second <= all.back().second ||
-                  distance(runs[i].begin, runs[i - 1].end) >= most)) {
-      return std::nullopt;
-    }
-    all.insert(all.end(), pairs.begin(), pairs.end());
+  IndexPairs all = runs.front().pairs;
+  for (std::size_t i = 1; i < runs.size(); ++i) {
+    const auto& [send, receive] = runs[i].pairs.front();
+    const bool is_after = send > all.back().first && receive > all.back().second;
+    if (!is_after || distance(runs[i].begin, runs[i - 1].end) >= most) return std::nullopt;
+    all.insert(all.end(), runs[i].pairs.begin(), runs[i].pairs.end());
   }
   return all;
 }
