@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <vector>
 
 #include <entrain/error.hpp>
 
@@ -14,6 +15,8 @@ namespace entrain {
 /// Waits until one regular file or the names in one folder are on the disk. Errors:
 /// ErrorKind::output.
 Result<void> make_durable(const std::filesystem::path& path);
+/// The same for several, all at once.
+Result<void> make_durable(const std::vector<std::filesystem::path>& paths);
 
 /// The same for all regular files under a folder, then for the folders from the innermost to
 /// itself. Symbolic links are not followed. Errors: ErrorKind::output.

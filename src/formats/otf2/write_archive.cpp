@@ -95,14 +95,16 @@ class Writer {
   /// Waits until the files of this process are on the disk. One process does it at its commit; of
   /// several each must, as no other one knows what its machine has still in memory.
   Result<void> make_files_durable() const {
+    std::vector<fs::path> files;
     for (const LocationIndex location : own_) {
       for (const fs::path& file : archive_.files_of(location)) {
-        const fs::path written = folder_ + file.filename().string();
+        fs::path written = folder_ + file.filename().string();
         std::error_code error;
-        if (fs::is_regular_file(fs::symlink_status(written, error))) TRY(make_durable(written));
+        if (fs::is_regular_file(fs::symlink_status(written, error)))
+          files.push_back(std::move(written));
       }
     }
-    return {};
+    return make_durable(files);
   }
 
  private:
