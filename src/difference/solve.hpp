@@ -44,7 +44,7 @@ struct Certificate {
 struct Failure {
   /// Empty: the search was stopped, since it took more steps than Effort allows.
   std::optional<Certificate> certificate;
-  std::vector<Certificate> more{};  ///< other cycles, which have no node in common with any
+  std::vector<Certificate> more{};  ///< other cycles; no two of all share a node
 };
 
 template <class T>
@@ -99,7 +99,7 @@ struct LeastRate {
   Values solution;
 };
 
-/// The least limit on the rates of all clocks under which the system is feasible; it is set.
+/// Sets and returns the least limit on all rates under which the system is feasible.
 /// Mean limits stay. `start`: values from which searches begin; empty: 0. The certificate of a
 /// failure shows why no limit suffices, or none within the range.
 Solved<LeastRate> set_least_rate(System& system, Effort& effort, LimitRange within = {},

@@ -65,8 +65,8 @@ struct Timeline {
   Counters left_out;                          ///< see AlignReport::left_out
   double scan_s = 0, presync_s = 0, match_s = 0;  ///< seconds spent, each without the others
 
-  /// Maps of the times as they were measured. A clock that was set back falls there, unless edges
-  /// are only violated where it counts on.
+  /// Maps of the measured times. If stored times violate edges, a clock that was set back
+  /// falls back in them, as stored.
   [[nodiscard]] std::span<const ClockMap> maps_as_stored() const {
     return stored_violated ? stored : measured.maps;
   }
@@ -82,7 +82,7 @@ diagnosis::ClocksOfTrace diagnosed_clocks(trace::Workers& workers, const Timelin
 
 /// The next step after the timeline is found.
 enum class Purpose {
-  check,      ///< the graph is built only if clocks are to be bent
+  check,      ///< the graph is built only if needed, see Timeline::graph
   bounds,     ///< the graph is built
   correction  ///< the graph is built, clock domains are found, clocks are bent where necessary
 };
@@ -95,7 +95,7 @@ struct TimelineUse {
   bool is_explained = false;  ///< an explanation was applied already: the edges are feasible
   explain::SetClocks set_clocks{};  ///< given clocks that were set
   std::int64_t raised_ppb = 0;      ///< limit on rates that an explanation has raised; 0: none has
-  const IgnoredEdges* set_aside = nullptr;  ///< given edges that are none; null: all are
+  const IgnoredEdges* set_aside = nullptr;  ///< given edges to ignore; null: none
   /// The same trace as an earlier timeline has read it; null: it is read.
   const trace::LoadedTrace* loaded = nullptr;
 };

@@ -28,7 +28,7 @@ struct Prices {
   /// a delay below 0), a link implies no order, or a pair was guessed where records are missing.
   static constexpr double weak = 6;
   /// Rates exceed the limit, but those of any two clocks differ by at most `fastest_ppb`. With
-  /// Trust::are_apart: the rate of one clock, which nothing disciplines, is at most `fastest_ppb`.
+  /// Trust::are_apart: one clock's rate is at most `fastest_ppb`, or twice that at twice the price.
   static constexpr double rate = 40;
   /// Two rates differ by more, but none exceeds `fastest_ppb`: more than one step, less than two.
   static constexpr double rates_of_two = 100;
@@ -87,7 +87,7 @@ struct Trust {
 struct Explanation {
   std::vector<Step> steps;              ///< increasing
   std::vector<std::uint32_t> evidence;  ///< number of cycles that each step breaks
-  /// Edges that are dropped, or could be instead of these at the same price; increasing.
+  /// Dropped edges, and edges that could be dropped instead at the same price; increasing.
   std::vector<std::uint32_t> edges;
   std::vector<std::uint32_t> instances;  ///< the same
   std::vector<std::uint32_t> fast;       ///< clocks that exceed the limit; others do not

@@ -264,8 +264,8 @@ class Source {
     static_cast<void>(mode);
     return false;
   }
-  /// Smallest new time that can be written, ticks. For a first time below 0, the whole copy is
-  /// written later, so that it begins at 0.
+  /// Smallest new time that can be written, ticks. If the first time is below 0, all times
+  /// are shifted so that they begin at 0.
   [[nodiscard]] virtual std::int64_t earliest_time() const { return 0; }
   /// The maps nearest to `maps` by which a result moves each clock as a whole: constants, unless a
   /// format stores more.

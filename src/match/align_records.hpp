@@ -15,7 +15,7 @@ namespace entrain::match {
 struct EndRecord {
   std::uint64_t time = 0;      ///< ticks, corrected by clock records (RecordedClock)
   std::uint32_t position = 0;  ///< number of earlier operations that involve the other process
-  std::uint32_t number = 0;    ///< number on its side, those counted that the routine misses
+  std::uint32_t number = 0;    ///< number on its side, ends that the routine inserts included
   std::uint32_t symbol = 0;    ///< code of size and kind; partners have equal symbols
   std::uint32_t doubt = trace::RecordedClock::k_unknown;  ///< RecordedClock::doubt()
   /// Ticks of a call that ends after all calls of its instance began; k_unknown: other ends.
@@ -23,7 +23,7 @@ struct EndRecord {
   std::uint32_t place = 0;  ///< number on its side, without those that are missing
   NodeRef end{};
   bool after_gap = false;  ///< a gap of the recording lies just before it
-  bool unclear = false;    ///< its number could be that of another one, and makes no pair
+  bool unclear = false;    ///< another end may have its number, so numbers do not pair it
 };
 
 /// Properties of a side of a channel.
@@ -70,8 +70,8 @@ struct Alignment {
 ///     of the usual change of delays on this channel. So clocks need not agree.
 /// A beam search (BeamSearch) finds the cheapest alignment. A pair of it counts if the cheapest
 /// alignment without that pair costs more by a margin. Stretches without irregularities need no
-/// search, unless many ends are unpaired. Where the ends agree in order except for their delays,
-/// nothing is paired out of order: in lockstep, delays of neighbouring steps are equally steady.
+/// search, unless many ends are unpaired. Where only delays can contradict the recorded order,
+/// an alignment that shifts ends yields no pairs: in lockstep, all delays are steady.
 ///
 /// Example: sends at 100, 200, 300, 400; receives at 105, 205, 405; equal symbols. The cheapest
 /// alignment leaves the third send unpaired: delays of 5, 5 and 5. Without the fourth one instead,

@@ -8,12 +8,12 @@
 namespace entrain::match {
 
 /// Pairs ends of equal numbers where both processes have a routine (docs/method.md, section 2.1).
-/// Nothing if the numbers contradict each other or the delays, or a gap precedes the first end or
-/// follows the last one: equal totals then confirm nothing. Nothing, too, if the evidence for the
+/// Empty if numbers contradict each other or the delays, or if a gap precedes the first end or
+/// follows the last one: equal totals then confirm nothing. Also empty if the evidence for the
 /// numbers is too weak, unless only delays could decide, and these are far steadier than those of
 /// pairs with other numbers would be.
 ///
-/// A missing round that leaves no trace shifts all numbers after it: delays jump to another level,
+/// A lost iteration that goes unnoticed shifts all numbers after it: delays jump to another level,
 /// or totals differ. Then ends before the first jump are numbered from the begin, and ends after
 /// the last one from the end, if delays are alike on both sides.
 ///

@@ -45,7 +45,7 @@ struct Records {
   bool by_clock_records = false;     ///< see ChannelFacts
   std::vector<bool> with_gaps = {};  ///< one per process, see processes_with_gaps()
 
-  /// Number of the claims that this member verifies, and of those about no process.
+  /// Number of claims that this member verifies, those about unknown processes included.
   template <class Claim>
   [[nodiscard]] std::size_t about(const std::vector<Claim>& claims) const {
     return static_cast<std::size_t>(std::ranges::count_if(claims, [&](const Claim& claim) {

@@ -60,7 +60,7 @@ class ClockReader {
   /// Errors: ErrorKind::input for times out of range.
   Result<void> finish(RankFile& file, const std::set<std::string_view>& devices);
 
-  /// Lets a time of an event count on where its clock was set back, after finish().
+  /// Moves an event's times behind those before its clock was set back, after finish().
   void count_on(KeptEvent& event) const {
     if (event.begin == 0) return;
     const std::uint64_t ahead = ahead_[event.row].ahead(event.begin, event.part);
@@ -91,8 +91,8 @@ class ClockReader {
     /// Finds the first and the last one, without those in `far`.
     void find_ends(const std::vector<NoTimes>& far);
     [[nodiscard]] Stamps moved(const Falls& falls, std::uint32_t part) const;
-    /// True if stamps of 0 are farther from all others than ten times what these cover, and than a
-    /// second, or if there are several and no others: the profiler did not know the time.
+    /// True if 0 marks unknown times: it is farther from other stamps than ten times their span and
+    /// one second, or several stamps are 0 and no others exist.
     [[nodiscard]] bool zero_is_none() const;
   };
   struct RowFacts {
@@ -131,7 +131,7 @@ class ClockReader {
     std::string_view stream{};      ///< empty: all
     std::uint64_t recorded_by = 0;  ///< call that recorded the event; 0: it waited for no event
   };
-  /// Work on a stream that was launched before a time and has ended at another one.
+  /// Work on a stream that was launched before `before` and ends before `by` does.
   struct Awaited {
     std::int64_t before = 0;  ///< ns, without the base
     const Wait* by = nullptr;

@@ -50,8 +50,8 @@ struct DroppedEnds {
   std::uint64_t dropped = 0, total = 0;
 };
 
-/// Clocks with more ends that the likely clocks do not explain, though others would, than a verdict
-/// may leave out.
+/// Two clocks with ends that contradict the likely clocks, though others would explain them: too
+/// many for a clean verdict.
 struct DoubtfulPair {
   HostPair hosts;
   std::uint64_t ends = 0, total = 0;  ///< these ends; they and those that hold
@@ -88,17 +88,17 @@ struct SpanEdges {
 
 /// Finds the happened-before edges between clocks. A child begins after its parent. A server's span
 /// ends before its client's. A link means only "related": the linked span is the earlier one if the
-/// other one consumes (it is a consumer or polls and that one is no consumer, or it is a server and
-/// that one a client or producer), and if no call is between the same clocks.
+/// linking one consumes (a consumer or poll linking to no consumer, or a server linking to
+/// a client or producer), and if no call connects the same clocks.
 ///
 /// Begins and ends of a clock that counts in coarse steps, as most tracers of Java do with begins,
 /// are effects at the ends of their steps; an end follows from a begin and a length, so that it has
 /// the step of begins, too. `known`: the steps if they are known; else they are learned.
 ///
-/// The latter is wrong if the client gave up or the call is asynchronous. So the clocks that cost
+/// A server ends later if its client gave up or never waited. So the clocks that cost
 /// least to tell are found from begins and ends together, see ClockFinder. Ends that these do
-/// not explain are rejected, and if they are most of an operation, so are its other ends. How often
-/// ends of an operation are not explained is how little they count: where clients give up, an end
+/// not explain are rejected, and if they are most of an operation, so are its other ends. The more
+/// ends of an operation contradict clocks, the less they count: where clients give up, an end
 /// that is late by less than a message takes moves no clock unless others say the same. If clocks
 /// explain all ends, none is rejected, however wrong the clocks are. Where other clocks, as those
 /// of a name that is several clocks, would explain each of more than a few rejected ends, nothing
