@@ -16,6 +16,7 @@ namespace {
 /// numbered_alignment_test.cpp exercises them, tests/incomplete/pairs_test.cpp bounds their effect.
 struct NumberLimits {
   static constexpr std::uint32_t evidence = 18;    ///< least of both processes, bits
+  static constexpr std::uint32_t confirmed = 15;   ///< the same where delays confirm the numbers
   static constexpr std::uint32_t few_kinds = 4;    ///< most kinds among which only delays differ
   static constexpr std::size_t level = 8;          ///< pairs whose median changes usually
   static constexpr std::size_t window = 32;        ///< pairs whose median delay is compared
@@ -28,7 +29,8 @@ struct NumberLimits {
   static constexpr std::uint64_t alike = 4;        ///< difference of levels <= spacing / 4
   static constexpr std::size_t contradicting = 8;  ///< largest inverse share of impossible pairs
   /// Delays are steady if less than one change in so many reaches an `irregular`-th of what three
-  /// in four would be with any other numbers. Fewer changes than `least_changes` are no proof.
+  /// in four would be with any other numbers. Fewer changes than `least_changes` are no proof. Of
+  /// all pairs of a channel one in `unsteady` may be left out.
   static constexpr std::size_t unsteady = 8, irregular = 8, least_changes = 32;
   static constexpr std::size_t most_shift = 64;  ///< of these numbers: records lost at one place
 };
@@ -104,21 +106,22 @@ class NumberPairs {
     std::ranges::sort(jumps);
     return jumps;
   }
-  /// Ranges of pairs whose delays keep their level, and of whose changes few reach `most`.
-  [[nodiscard]] std::vector<std::pair<std::size_t, std::size_t>> steady_runs(
-      std::uint64_t most) const {
+  /// The pairs whose delays keep their level, if these are most: no change of the level, and few of
+  /// the delays, reaches `most`. Those that differ from the level by as much are left out.
+  [[nodiscard]] std::optional<IndexPairs> steady(std::uint64_t most) const {
+    constexpr std::size_t level = NumberLimits::level, beside = 2 * level;
     std::vector<std::size_t> ends;
-    add_jumps(NumberLimits::level, most, ends);
-    ends.push_back(pairs_.size());
-    std::vector<std::pair<std::size_t, std::size_t>> runs;
+    add_jumps(level, most, ends);
+    ends.push_back(pairs_.size() + beside);  // nothing is left out before the end
+    IndexPairs found;
     std::size_t begin = 0;
-    for (const std::size_t end : ends) {
-      const bool is_last = end == pairs_.size();
-      const std::size_t last = is_last ? end : end - std::min(end, 2 * NumberLimits::level);
-      if (last > begin && is_steady(begin, last, most)) runs.emplace_back(begin, last);
-      begin = end + 2 * NumberLimits::level;
+    for (const std::size_t jump : ends) {
+      const std::size_t end = jump - std::min(jump, beside);
+      if (is_steady(begin, end, most)) add_level(begin, end, most, found);
+      begin = jump + beside;
     }
-    return runs;
+    const bool are_most = (pairs_.size() - found.size()) * NumberLimits::unsteady <= pairs_.size();
+    return are_most ? std::optional(std::move(found)) : std::nullopt;
   }
   /// Lower median of the delays of `count` pairs from `first` on, of at most 256.
   [[nodiscard]] std::int64_t median(std::size_t first, std::size_t count) const {
@@ -138,12 +141,20 @@ class NumberPairs {
  private:
   /// True if few changes of delays, and these are enough to tell, reach `most`.
   [[nodiscard]] bool is_steady(std::size_t begin, std::size_t end, std::uint64_t most) const {
-    if (end - begin <= NumberLimits::least_changes) return false;
+    if (end <= begin + NumberLimits::least_changes) return false;
     std::size_t large = 0;
     for (std::size_t k = begin + 1; k < end; ++k) {
       large += distance(delays_[k], delays_[k - 1]) >= most ? 1 : 0;
     }
     return large * NumberLimits::unsteady < end - begin;
+  }
+  /// Adds the pairs of a range whose delays differ by less than `most` from the median about them.
+  void add_level(std::size_t begin, std::size_t end, std::uint64_t most, IndexPairs& found) const {
+    constexpr std::size_t level = 2 * NumberLimits::level;
+    for (std::size_t k = begin; k < end; ++k) {
+      const std::size_t first = std::clamp(k - std::min(k, level / 2), begin, end - level);
+      if (distance(delays_[k], median(first, level)) < most) found.push_back(pairs_[k]);
+    }
   }
   /// Adds the jumps of medians of `window` pairs by more than `most` ticks.
   void add_jumps(std::size_t window, std::uint64_t most, std::vector<std::size_t>& jumps) const {
@@ -217,56 +228,15 @@ bool contradict(const IndexPairs& a, const IndexPairs& b) {
   });
 }
 
-/// Pairs of one shift whose delays are steady.
-struct SteadyRun {
-  IndexPairs pairs;
-  std::int64_t shift = 0, begin = 0, end = 0;  ///< the shift; levels of delays at both ends
-};
-
-/// Adds those of one shift. `most`: changes of steady delays are less.
-void add_steady_runs(const Side& sends, const Side& receives, std::int64_t shift,
-                     std::uint64_t most, std::vector<SteadyRun>& runs) {
-  const NumberPairs numbered(sends, receives, shift);
-  for (const auto& [begin, end] : numbered.steady_runs(most)) {
-    const std::size_t near = std::min(end - begin, NumberLimits::window);
-    const auto first = numbered.pairs().begin();
-    runs.push_back({.pairs{first + static_cast<std::ptrdiff_t>(begin),
-                           first + static_cast<std::ptrdiff_t>(end)},
-                    .shift = shift,
-                    .begin = numbered.median(begin, near),
-                    .end = numbered.median(end - near, near)});
-  }
-}
-
-/// Pairs where delays are far steadier than those of pairs with other numbers would be: in lockstep
-/// there are none. Their numbers are equal at first, and differ by `more` at last. Nothing if that
-/// leaves the order of ends, or delays jump between runs.
-///
-/// Numbers of a process with one kind of operations are mere counts. Where sends wait for their
-/// receives, each follows the receive before it, as steadily: such channels are left alone.
-std::optional<IndexPairs> steady_pairs(const Side& sends, const Side& receives, std::int64_t more) {
-  const std::uint64_t most = change_if_shifted(sends.records) / NumberLimits::irregular;
-  constexpr std::int64_t beyond = 2;  // rounds that one side lost, and then the other one
-  const std::int64_t first = std::min<std::int64_t>(0, more) - beyond;
-  const std::int64_t last = std::max<std::int64_t>(0, more) + beyond;
-  if (std::min(sends.facts.kinds, receives.facts.kinds) < 2 || most == 0 ||
-      last - first > static_cast<std::int64_t>(NumberLimits::most_shift)) {
-    return std::nullopt;
-  }
-  std::vector<SteadyRun> runs;
-  for (std::int64_t shift = first; shift <= last; ++shift) {
-    add_steady_runs(sends, receives, shift, most, runs);
-  }
-  std::ranges::sort(runs, {}, [](const SteadyRun& run) { return run.pairs.front(); });
-  if (runs.empty() || runs.front().shift != 0 || runs.back().shift != more) return std::nullopt;
-  IndexPairs all = runs.front().pairs;
-  for (std::size_t i = 1; i < runs.size(); ++i) {
-    const auto& [send, receive] = runs[i].pairs.front();
-    const bool is_after = send > all.back().first && receive > all.back().second;
-    if (!is_after || distance(runs[i].begin, runs[i - 1].end) >= most) return std::nullopt;
-    all.insert(all.end(), runs[i].pairs.begin(), runs[i].pairs.end());
-  }
-  return all;
+/// Pairs of equal numbers, if most of their delays are far steadier than those of pairs with other
+/// numbers would be, which in lockstep they are not. So delays confirm numbers, and never tell
+/// them: where a receiver is slow, the send that follows a receive lies as steadily beside it.
+std::optional<IndexPairs> steady_pairs(const Side& sends, const Side& receives) {
+  // Numbers of a process with one kind of operations are mere counts.
+  if (sends.facts.total != receives.facts.total) return std::nullopt;
+  if (std::min(sends.facts.kinds, receives.facts.kinds) < 2) return std::nullopt;
+  return NumberPairs(sends, receives, 0)
+      .steady(change_if_shifted(sends.records) / NumberLimits::irregular);
 }
 
 /// True if a gap hides how many ends come before the first one or after the last one.
@@ -286,8 +256,10 @@ std::optional<Alignment> pair_by_numbers(const Side& sends, const Side& receives
     result.ambiguous = std::min(sends.records.size(), receives.records.size()) - pairs->size();
     return true;
   };
-  if (std::min(sends.facts.evidence, receives.facts.evidence) < NumberLimits::evidence) {
-    if (!only_delays_distinguish(sends, receives) || !take(steady_pairs(sends, receives, more))) {
+  const std::uint32_t evidence = std::min(sends.facts.evidence, receives.facts.evidence);
+  if (evidence < NumberLimits::confirmed) return std::nullopt;
+  if (evidence < NumberLimits::evidence) {
+    if (!only_delays_distinguish(sends, receives) || !take(steady_pairs(sends, receives))) {
       return std::nullopt;
     }
   } else {

@@ -10,8 +10,8 @@ namespace entrain::match {
 /// Pairs ends of equal numbers where both processes have a routine (docs/method.md, section 2.1).
 /// Empty if numbers contradict each other or the delays, or if a gap precedes the first end or
 /// follows the last one: equal totals then confirm nothing. Also empty if the evidence for the
-/// numbers is too weak, unless only delays could decide, and these are far steadier than those of
-/// pairs with other numbers would be.
+/// numbers is too weak, or weak where delays are not far steadier than those of pairs with other
+/// numbers would be.
 ///
 /// A lost iteration that goes unnoticed shifts all numbers after it: delays jump to another level,
 /// or totals differ. Then ends before the first jump are numbered from the begin, and ends after

@@ -168,7 +168,7 @@ std::string set_aside_text(const CheckReport& report) {
     if (one.is_decisive && ++count <= k_shown) append(text, one.reason);
   }
   if (count > k_shown) {
-    append(text, fmt::format("so are those of {}",
+    append(text, fmt::format("the same holds for {}",
                              format_number_of(count - k_shown, "other clock", "other clocks")));
   }
   return text;

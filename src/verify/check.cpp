@@ -221,7 +221,7 @@ class Checker {
           {.kind = "unpaired",
            .clock = name,
            .is_decisive = true,
-           .reason = fmt::format("none of the messages and collective calls of {} could be paired",
+           .reason = fmt::format("none of the messages and collective calls of {} could be checked",
                                  name)});
       report.judgement = {Verdict::unproven, Doubt::set_aside};
     }

@@ -67,7 +67,8 @@ TEST(Check, a_process_of_which_nothing_is_paired_leaves_the_verdict_open) {
     b.message(K::send, 0, 1000 * k, 1);
     b.message(K::recv, 1, 1000 * k + 500, 0);
   }
-  EXPECT_EQ(b.check().judgement.verdict, Verdict::clean);  // the others do not communicate
+  b.message(K::send, 3, 100, 0, 9);  // nobody received it
+  EXPECT_EQ(b.check().judgement.verdict, Verdict::clean);
   b.message(K::send, 0, 5000, 2);
   b.message(K::send, 0, 6000, 2);
   b.message(K::recv, 2, 6500, 0);

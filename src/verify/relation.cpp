@@ -11,11 +11,12 @@ namespace entrain::verify {
 
 namespace {
 
-/// True if a process has messages or collective calls with other processes.
+/// True if a process has receives from other processes, or collective calls with them.
 bool has_operations(const Outline& outline, const trace::Definitions& definitions) {
   const auto is_with_others = [&](const Outline::Channel& channel) {
     const ChannelKey& key = channel.key;
-    return channel.count > 0 && key.stage == Stage::message && key.sender != key.receiver;
+    return !channel.send && channel.count > 0 && key.stage == Stage::message &&
+           key.sender != key.receiver;
   };
   const auto is_of_several = [&](const Outline::Column& column) {
     const trace::Comm& comm = comm_of(definitions, column.space);
@@ -104,8 +105,9 @@ void Relation::find_unpaired(Team& team, std::vector<std::int64_t>&& communicate
   flags.resize(2 * processes);
   for (const MatchedChannel& channel : channels()) {
     const ChannelKey& key = channel.key;
-    if (channel.pairs == 0 || key.sender == key.receiver) continue;
-    flags[processes + key.sender] = flags[processes + key.receiver] = 1;
+    if (key.sender == key.receiver) continue;
+    if (key.stage == Stage::message) flags[key.sender] = 1;  // its receiver has receives
+    if (channel.pairs > 0) flags[processes + key.sender] = flags[processes + key.receiver] = 1;
   }
   for (const std::uint32_t process : in_instances) flags[processes + process] = 1;
   team.reduce(Team::Reduction::sum, flags);

@@ -68,8 +68,8 @@ class Relation {
   [[nodiscard]] const Unmatched& unmatched() const { return left_out_.unmatched; }
   [[nodiscard]] const Skipped& skipped() const { return left_out_.skipped; }
   [[nodiscard]] const CoverageCounts& coverage() const { return left_out_.coverage; }
-  /// Processes with messages or collective calls of which none is in a pair or an instance;
-  /// increasing, of all members.
+  /// Processes with collective calls or messages, both ends of which are recorded, of which none is
+  /// in an instance or a pair; increasing, of all members.
   [[nodiscard]] std::span<const std::uint32_t> unpaired_processes() const {
     return unpaired_processes_;
   }
@@ -124,7 +124,7 @@ class Relation {
                           std::vector<Outline>&& outlines, Spaces& spaces, bool claimed);
   void note_order(const trace::Share& share);
   void count_named();
-  /// Sets unpaired_processes_. `communicates`: per process 1 if it has messages or calls, and this
+  /// Sets unpaired_processes_. `communicates`: per process 1 if it has receives or calls, and this
   /// member owns it. `in_instances`: processes with calls in instances. Collective.
   void find_unpaired(Team& team, std::vector<std::int64_t>&& communicates,
                      std::span<const std::uint32_t> in_instances);
