@@ -250,10 +250,10 @@ std::optional<Alignment> pair_by_numbers(const Side& sends, const Side& receives
   }
   const std::int64_t more = std::int64_t{receives.facts.total} - sends.facts.total;
   Alignment result;
-  const auto take = [&](const std::optional<IndexPairs>& pairs) {
+  const auto take = [&](std::optional<IndexPairs>&& pairs) {
     if (!pairs) return false;
-    result.pairs = *pairs;
     result.ambiguous = std::min(sends.records.size(), receives.records.size()) - pairs->size();
+    result.pairs = *std::move(pairs);
     return true;
   };
   const std::uint32_t evidence = std::min(sends.facts.evidence, receives.facts.evidence);
