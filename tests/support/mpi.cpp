@@ -29,8 +29,8 @@ void prepare_mpi() {
   set("OMPI_MCA_rmaps_base_oversubscribe", "1");
   set("OMPI_MCA_mpi_yield_when_idle", "1");
   set("OMPI_MCA_btl_base_warn_component_unused", "0");
-  // Programs on one machine start in 0.12 s in place of 0.36 s without a search for networks and for
-  // a shared database of processes.
+  // Programs on one machine start in 0.12 s in place of 0.36 s without a search for networks and
+  // for a shared database of processes.
   set("OMPI_MCA_pml", "ob1");
   set("PMIX_MCA_gds", "hash");
   // Where a process ends with another code than 0, as that of a violated trace, the launcher waits
