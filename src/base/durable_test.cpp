@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/durable.hpp"
 
+#include <string>
+#include <vector>
+
 #include <gmock/gmock.h>
 
 #include "base/temp_folder_testing.hpp"
@@ -24,6 +27,21 @@ TEST(Durable, files_and_folders_are_and_what_is_missing_is_named) {
     EXPECT_EQ(refused.error().kind, ErrorKind::output);
     EXPECT_THAT(refused.error().message, HasSubstr((folder / "z").string()));
   }
+}
+
+TEST(Durable, several_files_are_at_once_and_the_first_missing_one_is_named) {
+  const TempFolder folder;
+  EXPECT_TRUE(make_durable(std::vector<fs::path>{}));
+  std::vector<fs::path> files;
+  for (int i = 0; i < 40; ++i) {
+    folder.put(std::to_string(i), {});
+    files.push_back(folder / std::to_string(i));
+  }
+  EXPECT_TRUE(make_durable(files));
+  files[20] = folder / "none";
+  const auto refused = make_durable(files);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr((folder / "none").string()));
 }
 
 TEST(Durable, a_folder_behind_a_link_is) {

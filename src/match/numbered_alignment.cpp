@@ -37,14 +37,6 @@ struct NumberLimits {
 
 std::uint64_t distance(std::int64_t a, std::int64_t b) { return magnitude(difference(a, b)); }
 
-/// The value that a share of the values, one in `parts` times `part`, does not exceed.
-std::uint64_t quantile(std::vector<std::uint64_t>& values, std::size_t part, std::size_t parts) {
-  const auto place =
-      values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) * part / parts);
-  std::ranges::nth_element(values, place);
-  return *place;
-}
-
 /// What one in four changes of delays does not exceed if each receive belongs to a later send than
 /// its own: the least of all shifts. Where sends come at equal distances, it is small.
 std::uint64_t change_if_shifted(std::span<const EndRecord> sends) {
@@ -61,7 +53,10 @@ std::uint64_t change_if_shifted(std::span<const EndRecord> sends) {
       const std::size_t k = i * places / changes.size();
       changes[i] = distance(distance_after(k + shift), distance_after(k));
     }
-    if (!changes.empty()) least = std::min(least, quantile(changes, 1, 4));
+    if (changes.empty()) break;
+    const auto quartile = changes.begin() + static_cast<std::ptrdiff_t>((changes.size() - 1) / 4);
+    std::ranges::nth_element(changes, quartile);
+    least = std::min(least, *quartile);
   }
   return most == 0 ? 0 : least;
 }
@@ -231,12 +226,21 @@ bool contradict(const IndexPairs& a, const IndexPairs& b) {
 /// Pairs of equal numbers, if most of their delays are far steadier than those of pairs with other
 /// numbers would be, which in lockstep they are not. So delays confirm numbers, and never tell
 /// them: where a receiver is slow, the send that follows a receive lies as steadily beside it.
-std::optional<IndexPairs> steady_pairs(const Side& sends, const Side& receives) {
+std::optional<Alignment> steady_pairs(const Side& sends, const Side& receives) {
+  if (!only_delays_distinguish(sends, receives)) return std::nullopt;
   // Numbers of a process with one kind of operations are mere counts.
-  if (sends.facts.total != receives.facts.total) return std::nullopt;
   if (std::min(sends.facts.kinds, receives.facts.kinds) < 2) return std::nullopt;
-  return NumberPairs(sends, receives, 0)
-      .steady(change_if_shifted(sends.records) / NumberLimits::irregular);
+  if (sends.facts.total != receives.facts.total) return std::nullopt;
+  const NumberPairs numbered(sends, receives, 0);
+  std::optional<IndexPairs> steady =
+      numbered.steady(change_if_shifted(sends.records) / NumberLimits::irregular);
+  if (!steady) return std::nullopt;
+  Alignment result;
+  result.ambiguous = numbered.pairs().size() - steady->size();
+  result.pairs = *std::move(steady);
+  count_unpaired(Ends(sends, receives), result.pairs, result);
+  result.ambiguous -= std::min(result.ambiguous, result.in_gaps());
+  return result;
 }
 
 /// True if a gap hides how many ends come before the first one or after the last one.
@@ -245,40 +249,32 @@ bool is_open(const Side& side) { return side.records.front().after_gap || side.f
 }  // namespace
 
 std::optional<Alignment> pair_by_numbers(const Side& sends, const Side& receives) {
-  if (sends.records.empty() || receives.records.empty() || is_open(sends) || is_open(receives)) {
+  const std::uint32_t evidence = std::min(sends.facts.evidence, receives.facts.evidence);
+  if (sends.records.empty() || receives.records.empty() || is_open(sends) || is_open(receives) ||
+      evidence < NumberLimits::confirmed) {
     return std::nullopt;
   }
+  if (evidence < NumberLimits::evidence) return steady_pairs(sends, receives);
   const std::int64_t more = std::int64_t{receives.facts.total} - sends.facts.total;
+  const NumberPairs head(sends, receives, 0);
+  const std::vector<std::size_t> jumps = head.jumps();
   Alignment result;
-  const auto take = [&](std::optional<IndexPairs>&& pairs) {
-    if (!pairs) return false;
-    result.ambiguous = std::min(sends.records.size(), receives.records.size()) - pairs->size();
-    result.pairs = *std::move(pairs);
-    return true;
-  };
-  const std::uint32_t evidence = std::min(sends.facts.evidence, receives.facts.evidence);
-  if (evidence < NumberLimits::confirmed) return std::nullopt;
-  if (evidence < NumberLimits::evidence) {
-    if (!only_delays_distinguish(sends, receives) || !take(steady_pairs(sends, receives))) {
-      return std::nullopt;
+  if (more == 0 && jumps.empty()) {
+    if (!head.agree()) return std::nullopt;
+    if (head.pairs().size() < NumberLimits::few_pairs) {
+      Alignment aligned = align_records(sends, receives);
+      if (contradict(head.pairs(), aligned.pairs)) return aligned;
     }
+    result.pairs = head.pairs();
   } else {
-    const NumberPairs head(sends, receives, 0);
-    const std::vector<std::size_t> jumps = head.jumps();
-    if (more == 0 && jumps.empty()) {
-      if (!head.agree()) return std::nullopt;
-      if (head.pairs().size() < NumberLimits::few_pairs) {
-        Alignment aligned = align_records(sends, receives);
-        if (contradict(head.pairs(), aligned.pairs)) return aligned;
-      }
-      result.pairs = head.pairs();
-    } else {
-      const NumberPairs tail(sends, receives, more);
-      const std::vector<std::size_t> later = tail.jumps();
-      if (jumps.empty() || later.empty() || !take(join(head, jumps.front(), tail, later.back()))) {
-        return std::nullopt;
-      }
-    }
+    const NumberPairs tail(sends, receives, more);
+    const std::vector<std::size_t> later = tail.jumps();
+    if (jumps.empty() || later.empty()) return std::nullopt;
+    std::optional<IndexPairs> pairs = join(head, jumps.front(), tail, later.back());
+    if (!pairs) return std::nullopt;
+    result.pairs = *std::move(pairs);
+    result.ambiguous =
+        std::min(sends.records.size(), receives.records.size()) - result.pairs.size();
   }
   count_unpaired(Ends(sends, receives), result.pairs, result);
   result.ambiguous -= std::min(result.ambiguous, result.in_gaps());

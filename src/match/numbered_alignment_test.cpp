@@ -69,6 +69,54 @@ TEST(NumberAlignment, ends_of_equal_numbers_are_pairs) {
   EXPECT_EQ(alignment->lost, 2u);
 }
 
+/// Weak evidence, two kinds of operations; `rest`: most of what a round lasts beyond 1,000 ticks.
+NumberedChannel weak_channel(std::uint32_t messages, std::uint64_t rest) {
+  NumberedChannel channel(messages);
+  std::uint64_t later = 0;
+  for (std::uint32_t k = 0; k < messages; ++k) {
+    if (rest > 0) later += std::uint64_t{k} * k * 7919 % rest / 1000 * 1000;
+    channel.sends.records[k].time += later;
+    channel.receives.records[k].time += later;
+  }
+  for (auto* ends : {&channel.sends, &channel.receives}) {
+    ends->facts.kinds = 2;
+    ends->facts.evidence = 16;
+  }
+  return channel;
+}
+
+TEST(NumberAlignment, steady_delays_confirm_weak_evidence_where_rounds_are_irregular) {
+  NumberedChannel channel = weak_channel(400, 50'000);
+  channel.sends.lose(100);
+  channel.receives.lose(200);
+  const auto alignment = channel.paired();
+  ASSERT_TRUE(alignment);
+  EXPECT_EQ(alignment->pairs.size(), 398u);
+  EXPECT_TRUE(channel.right(*alignment));
+  channel.receives.records[50].time += 30'000;  // off the level: perhaps another one's
+  EXPECT_EQ(channel.pairs(), 397u);
+  EXPECT_EQ(channel.paired()->ambiguous, 1u);
+}
+
+TEST(NumberAlignment, weak_evidence_stays_so_where_delays_confirm_nothing) {
+  EXPECT_EQ(weak_channel(400, 50'000).pairs(), 400u);
+  EXPECT_FALSE(weak_channel(400, 0).paired());      // in lockstep
+  EXPECT_FALSE(weak_channel(20, 50'000).paired());  // too few delays
+  EXPECT_FALSE(weak_channel(1, 50'000).paired());
+  NumberedChannel unequal = weak_channel(400, 50'000);
+  unequal.receives.lose_unseen(300, 300);
+  EXPECT_FALSE(unequal.paired());
+  NumberedChannel weaker = weak_channel(400, 50'000);
+  weaker.sends.facts.evidence = 14;
+  EXPECT_FALSE(weaker.paired());
+  NumberedChannel counted = weak_channel(400, 50'000);
+  counted.receives.facts.kinds = 1;
+  EXPECT_FALSE(counted.paired());
+  NumberedChannel late = weak_channel(400, 50'000);  // in a third of the rounds
+  for (std::uint32_t k = 200; k < 330; ++k) late.receives.records[k].time += k * 977 % 40'000;
+  EXPECT_FALSE(late.paired());
+}
+
 TEST(NumberAlignment, unequal_totals_without_a_jump_contradict) {
   NumberedChannel channel(400);
   channel.sends.facts.total = 401;
