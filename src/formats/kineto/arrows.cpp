@@ -37,10 +37,11 @@ class ArrowGroup {
  public:
   /// `parts`: in order of kind and time.
   explicit ArrowGroup(std::span<const Placed> parts) {
-    const auto steps = std::ranges::equal_range(parts, Part::step, {}, &Placed::part);
-    starts_ = {parts.begin(), steps.begin()};
-    steps_ = {steps.begin(), steps.end()};
-    ends_ = {steps.end(), parts.end()};
+    const auto first = std::ranges::lower_bound(parts, Part::step, {}, &Placed::part);
+    const auto end = std::ranges::upper_bound(parts, Part::step, {}, &Placed::part);
+    starts_ = {parts.begin(), first};
+    steps_ = {first, end};
+    ends_ = {end, parts.end()};
   }
 
   void add_to(ArrowEdges& result) const {

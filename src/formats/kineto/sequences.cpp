@@ -90,7 +90,7 @@ void choose(const Sequence& a, const Sequence& b, const Candidates& candidates,
 
 /// Aligns a part of the first sequence: a half, or a quarter, in which no clock was set.
 void choose_part(const Sequence& a, const Sequence& b, AlignmentResult& result) {
-  for (const std::size_t parts : {2, 4}) {
+  for (const std::size_t parts : {std::size_t{2}, std::size_t{4}}) {
     const std::size_t length = a.size() / parts;
     if (length < Threshold::least_paired_of_any_step) return;
     for (std::size_t first = 0; first + length <= a.size(); first += length) {

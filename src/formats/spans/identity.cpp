@@ -7,7 +7,6 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <set>
 #include <span>
 #include <string>
@@ -296,7 +295,8 @@ std::string time_of_day(std::uint64_t time) {
 
 void divide(Identity& identity, Spans& spans, std::span<const Fold> folds) {
   std::vector<Clock>& clocks = identity.clocks.clocks;
-  for (const Fold& fold : std::views::reverse(folds)) {
+  for (std::size_t later = folds.size(); later-- > 0;) {
+    const Fold& fold = folds[later];
     const auto added = static_cast<std::uint32_t>(clocks.size());
     const std::string name = clocks[fold.host].name, from = time_of_day(fold.first);
     clocks.push_back(clocks[fold.host]);
