@@ -101,6 +101,10 @@ Result<CheckReport> engine::check(const Run& run, const Paths& paths, const Chec
   const std::span<const ClockMap> maps =
       timeline.violated ? timeline.presync.maps : timeline.maps_as_stored();
   TRY_ASSIGN(CheckReport report, check_times(setting, timeline.loaded, maps));
+  if (!timeline.has_given_edges && !timeline.is_matched && shows_missing_messages(report)) {
+    timeline.messages_missing = true;
+    TRY_ASSIGN(report, check_times(setting, timeline.loaded, maps));
+  }
   std::optional<ExplainedClocks> clocks;
   if (is_contradicted(report)) {
     TRY_ASSIGN(clocks, explain_check(run, *source, setting, timeline.loaded, true, maps,

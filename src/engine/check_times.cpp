@@ -192,6 +192,12 @@ void take_clocks(const formats::Source& source, clocks::Presynchronised& presync
   clocks::warn_of_violations(report);  // last: the source may know why
 }
 
+bool shows_missing_messages(const CheckReport& report) {
+  constexpr std::uint64_t k_most_wrong = 3;  // records, with a cycle each; more cost more than two
+                                             // that are lost, of which each costs its place
+  return report.violations > 0 && count_of(report.skipped, "dropped_components") > k_most_wrong;
+}
+
 Result<CheckReport> check_times(const CheckSetting& setting, const trace::LoadedTrace& loaded,
                                 std::span<const ClockMap> maps) {
   TRY_ASSIGN(verify::Checks checks, check_both_times(setting, loaded, maps, nullptr));
@@ -210,7 +216,9 @@ Result<verify::Checks> check_both_times(const CheckSetting& setting,
       .maps = maps,
       .mu = timeline.mu.ticks,
       .pair_mu = &timeline.mu.pairs,
-      .claims = {.witness = setting.witness, .same_clock_records = setting.same_clock_records},
+      .claims = {.witness = setting.witness,
+                 .same_clock_records = setting.same_clock_records,
+                 .messages_missing = timeline.messages_missing},
       .named_edges = edges ? &*edges : nullptr,
       .wrong_pairs = setting.wrong_pairs,
       .known_acyclic = setting.known_acyclic};
@@ -236,8 +244,11 @@ Result<verify::Checks> check_both_times(const CheckSetting& setting,
       [&](const trace::Share& share, unsigned threads) -> Result<void> {
         Observed seen(setting.survey), seen_of_others(others != nullptr ? others->survey : nullptr);
         verify::TimesToCheck own_times = times, other_times = times;
-        own_times.claims.find = [&](const trace::Share& all, bool messages_missing) {
-          return match::find_witness(all, messages_missing, threads, setting.progress);
+        own_times.claims.find = [&](const trace::Share& all, bool counts_differ) {
+          return match::find_witness(
+              all, counts_differ,
+              {.threads = threads, .messages_missing = timeline.messages_missing},
+              setting.progress);
         };
         Ties ties(share.trace.locations.size(), seen.observer());
         own_times.observer = setting.groups == nullptr ? seen.observer() : &ties;

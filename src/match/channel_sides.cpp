@@ -47,7 +47,7 @@ class SideFinder {
 
   void run(ChannelSides& sends, ChannelSides& receives) {
     sequence_.for_each([&](const Operation& one) { count(one); },
-                       [&](std::uint32_t kind, std::uint64_t) { ++sides_[kind].facts.total; },
+                       [&](std::uint32_t kind, std::uint64_t) { miss(kind); },
                        [&](const Operation& one) { ++places_[one.kind]; });
     for (std::uint32_t k = 0; k < sides_.size(); ++k) {
       ChannelSide& side = sides_[k];
@@ -80,8 +80,24 @@ class SideFinder {
   }
   [[nodiscard]] const Kind& kind(std::size_t k) const { return sequence_.operations().kinds()[k]; }
 
+  /// Operations of one kind, one after the other.
+  struct Row {
+    std::uint32_t kind = k_none;
+    std::size_t first = 0;     ///< position among the records of the kind
+    bool misses_some = false;  ///< any of them may be the one that is missing
+  };
+
+  void miss(std::uint32_t kind) {
+    const std::size_t count = sides_[kind].records.size();
+    ++sides_[kind].facts.total;
+    if (kind != row_.kind) row_ = {kind, count};
+    row_.misses_some = true;
+    for (std::size_t k = row_.first; k < count; ++k) sides_[kind].records[k].unclear = true;
+  }
+
   void count(const Operation& one) {
     ChannelSide& side = sides_[one.kind];
+    if (one.kind != row_.kind) row_ = {one.kind, side.records.size()};
     const Counters& of_kind = counters_[one.kind];
     const std::size_t thread = thread_of(one);
     const std::uint32_t number = side.facts.total++, place = places_[one.kind]++;
@@ -95,7 +111,8 @@ class SideFinder {
                             .number = number,
                             .symbol = trace::length_code(event),
                             .place = place,
-                            .end = builder_.ref(one.event)});
+                            .end = builder_.ref(one.event),
+                            .unclear = row_.misses_some});
     ++messages_[of_kind.peer * threads_ + thread];
     std::uint32_t& after = side.facts.after_gaps;
     after = gaps_.all_ended_by(sequence_.operations().time(one)) ? after + 1 : 0;
@@ -136,6 +153,7 @@ class SideFinder {
   std::vector<std::uint32_t> places_;            ///< operations of each kind so far
   std::vector<Counters> counters_;               ///< one per kind
   std::vector<std::vector<std::size_t>> users_;  ///< threads that have operations of each kind
+  Row row_;                                      ///< the last operations
   Numbers peers_, comms_;                        ///< numbers of their counters
   /// Counts for each other process or communicator, per thread.
   std::vector<std::uint32_t> messages_, calls_;

@@ -28,10 +28,11 @@ struct NumberLimits {
   static constexpr std::uint64_t jump = 4;         ///< usual changes that make a jump
   static constexpr std::uint64_t alike = 4;        ///< difference of levels <= spacing / 4
   static constexpr std::size_t contradicting = 8;  ///< largest inverse share of impossible pairs
-  /// Delays are steady if less than one change in so many reaches an `irregular`-th of what three
-  /// in four would be with any other numbers. Fewer changes than `least_changes` are no proof. Of
-  /// all pairs of a channel one in `unsteady` may be left out.
+  /// Delays are steady if less than one change in `unsteady` reaches an `irregular`-th of what three
+  /// in four would be with any other numbers. Fewer changes than `least_changes` are no proof.
   static constexpr std::size_t unsteady = 8, irregular = 8, least_changes = 32;
+  static constexpr std::size_t most = 7;  ///< steady pairs of 8 that confirm little evidence
+  static constexpr std::size_t some = 2;  ///< of 8 that make the others doubtful
   static constexpr std::size_t most_shift = 64;  ///< of these numbers: records lost at one place
 };
 
@@ -101,9 +102,9 @@ class NumberPairs {
     std::ranges::sort(jumps);
     return jumps;
   }
-  /// The pairs whose delays keep their level, if these are most: no change of the level, and few of
-  /// the delays, reaches `most`. Those that differ from the level by as much are left out.
-  [[nodiscard]] std::optional<IndexPairs> steady(std::uint64_t most) const {
+  /// The pairs whose delays keep their level: no change of the level, and few of the delays,
+  /// reaches `most`. Those that differ from the level by as much are left out.
+  [[nodiscard]] IndexPairs steady(std::uint64_t most) const {
     constexpr std::size_t level = NumberLimits::level, beside = 2 * level;
     std::vector<std::size_t> ends;
     add_jumps(level, most, ends);
@@ -115,8 +116,7 @@ class NumberPairs {
       if (is_steady(begin, end, most)) add_level(begin, end, most, found);
       begin = jump + beside;
     }
-    const bool are_most = (pairs_.size() - found.size()) * NumberLimits::unsteady <= pairs_.size();
-    return are_most ? std::optional(std::move(found)) : std::nullopt;
+    return found;
   }
   /// Lower median of the delays of `count` pairs from `first` on, of at most 256.
   [[nodiscard]] std::int64_t median(std::size_t first, std::size_t count) const {
@@ -223,21 +223,21 @@ bool contradict(const IndexPairs& a, const IndexPairs& b) {
   });
 }
 
-/// Pairs of equal numbers, if most of their delays are far steadier than those of pairs with other
-/// numbers would be, which in lockstep they are not. So delays confirm numbers, and never tell
-/// them: where a receiver is slow, the send that follows a receive lies as steadily beside it.
-std::optional<Alignment> steady_pairs(const Side& sends, const Side& receives) {
+/// Pairs of equal numbers whose delays are far steadier than those of pairs with other numbers would
+/// be, which in lockstep they are not. So delays confirm numbers, and never tell them: where a
+/// receiver is slow, the send that follows a receive lies as steadily beside it. Nothing if fewer
+/// than `least_of_8` of 8 pairs are steady.
+std::optional<Alignment> steady_pairs(const Side& sends, const Side& receives,
+                                      std::size_t least_of_8) {
   if (!only_delays_distinguish(sends, receives)) return std::nullopt;
   // Numbers of a process with one kind of operations are mere counts.
   if (std::min(sends.facts.kinds, receives.facts.kinds) < 2) return std::nullopt;
   if (sends.facts.total != receives.facts.total) return std::nullopt;
   const NumberPairs numbered(sends, receives, 0);
-  std::optional<IndexPairs> steady =
-      numbered.steady(change_if_shifted(sends.records) / NumberLimits::irregular);
-  if (!steady) return std::nullopt;
   Alignment result;
-  result.ambiguous = numbered.pairs().size() - steady->size();
-  result.pairs = *std::move(steady);
+  result.pairs = numbered.steady(change_if_shifted(sends.records) / NumberLimits::irregular);
+  if (8 * result.pairs.size() < least_of_8 * numbered.pairs().size()) return std::nullopt;
+  result.ambiguous = numbered.pairs().size() - result.pairs.size();
   count_unpaired(Ends(sends, receives), result.pairs, result);
   result.ambiguous -= std::min(result.ambiguous, result.in_gaps());
   return result;
@@ -254,7 +254,13 @@ std::optional<Alignment> pair_by_numbers(const Side& sends, const Side& receives
       evidence < NumberLimits::confirmed) {
     return std::nullopt;
   }
-  if (evidence < NumberLimits::evidence) return steady_pairs(sends, receives);
+  if (evidence < NumberLimits::evidence) {
+    return steady_pairs(sends, receives, NumberLimits::most);
+  }
+  // Where some delays are steady, the others follow a round that both sides lost.
+  if (std::optional<Alignment> found = steady_pairs(sends, receives, NumberLimits::some)) {
+    return found;
+  }
   const std::int64_t more = std::int64_t{receives.facts.total} - sends.facts.total;
   const NumberPairs head(sends, receives, 0);
   const std::vector<std::size_t> jumps = head.jumps();

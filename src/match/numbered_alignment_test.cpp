@@ -117,6 +117,20 @@ TEST(NumberAlignment, weak_evidence_stays_so_where_delays_confirm_nothing) {
   EXPECT_FALSE(late.paired());
 }
 
+TEST(NumberAlignment, pairs_beside_steady_ones_may_follow_a_round_that_both_sides_lost) {
+  NumberedChannel channel = weak_channel(800, 50'000);
+  for (auto* ends : {&channel.sends, &channel.receives}) ends->facts.evidence = 18;
+  EXPECT_EQ(channel.pairs(), 800u);
+  channel.sends.lose_unseen(300, 300);
+  channel.receives.lose_unseen(500, 500);
+  const auto alignment = channel.paired();
+  ASSERT_TRUE(alignment);
+  EXPECT_GT(alignment->pairs.size(), 500u);
+  for (const auto& [send, receive] : alignment->pairs) {
+    EXPECT_LT(channel.receives.records[receive].time - channel.sends.records[send].time, 100u);
+  }
+}
+
 TEST(NumberAlignment, unequal_totals_without_a_jump_contradict) {
   NumberedChannel channel(400);
   channel.sends.facts.total = 401;
