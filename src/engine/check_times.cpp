@@ -212,16 +212,15 @@ Result<verify::Checks> check_both_times(const CheckSetting& setting,
   std::optional<GraphEdges> edges;
   if (timeline.has_given_edges) edges.emplace(timeline.graph);
   if (!workers.alone()) others = nullptr;
-  verify::TimesToCheck times{
-      .maps = maps,
-      .mu = timeline.mu.ticks,
-      .pair_mu = &timeline.mu.pairs,
-      .claims = {.witness = setting.witness,
-                 .same_clock_records = setting.same_clock_records,
-                 .messages_missing = timeline.messages_missing},
-      .named_edges = edges ? &*edges : nullptr,
-      .wrong_pairs = setting.wrong_pairs,
-      .known_acyclic = setting.known_acyclic};
+  verify::TimesToCheck times{.maps = maps,
+                             .mu = timeline.mu.ticks,
+                             .pair_mu = &timeline.mu.pairs,
+                             .claims = {.witness = setting.witness,
+                                        .same_clock_records = setting.same_clock_records,
+                                        .messages_missing = timeline.messages_missing},
+                             .named_edges = edges ? &*edges : nullptr,
+                             .wrong_pairs = setting.wrong_pairs,
+                             .known_acyclic = setting.known_acyclic};
   if (!timeline.domains.trivial()) times.clock_of = timeline.domains.of;
   std::mutex mutex;
   Result<void> named;  // whether the regions of the worst edges could be looked up

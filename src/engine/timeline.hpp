@@ -49,10 +49,10 @@ struct Timeline {
   clocks::Reference reference;  ///< clock whose time unmeasured clocks get
   /// Empty for Purpose::check, unless edges are given, clocks are bent or mu is estimated.
   match::Graph graph;
-  trace::Witness witness;       ///< the matcher's pairing of records where some are missing
-  bool is_matched = false;      ///< the witness is known
+  trace::Witness witness;         ///< the matcher's pairing of records where some are missing
+  bool is_matched = false;        ///< the witness is known
   bool messages_missing = false;  ///< see TimelineUse
-  trace::ClockDomains domains;  ///< locations that get one map
+  trace::ClockDomains domains;    ///< locations that get one map
   /// Clock domains by assumption, also where nothing had to be corrected.
   trace::ClockDomains shared_clocks;
   bool violated = false;  ///< some edge is violated under `measured`; false if not tested

@@ -159,8 +159,8 @@ class IncompleteMatcher {
     const bool is_lost = builder_.counts_agree || builder_.options().messages_missing;
     builder_.only_gaps =
         !builder_.team().any(is_lost || !std::ranges::all_of(channels_, [](const auto& c) {
-          return only_gaps_lose(c.sent(), c.received(), c.with_gaps);
-        }));
+                               return only_gaps_lose(c.sent(), c.received(), c.with_gaps);
+                             }));
     test_clock_records();
     for_each_in_parallel(threads_, channels_.size(), [&](std::size_t i) {
       if (builder_.cancel().asked()) return;

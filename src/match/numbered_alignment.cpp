@@ -28,11 +28,12 @@ struct NumberLimits {
   static constexpr std::uint64_t jump = 4;         ///< usual changes that make a jump
   static constexpr std::uint64_t alike = 4;        ///< difference of levels <= spacing / 4
   static constexpr std::size_t contradicting = 8;  ///< largest inverse share of impossible pairs
-  /// Delays are steady if less than one change in `unsteady` reaches an `irregular`-th of what three
-  /// in four would be with any other numbers. Fewer changes than `least_changes` are no proof.
+  /// Delays are steady if less than one change in `unsteady` reaches an `irregular`-th of what
+  /// three in four would be with any other numbers. Fewer changes than `least_changes` are no
+  /// proof.
   static constexpr std::size_t unsteady = 8, irregular = 8, least_changes = 32;
-  static constexpr std::size_t most = 7;  ///< steady pairs of 8 that confirm little evidence
-  static constexpr std::size_t some = 2;  ///< of 8 that make the others doubtful
+  static constexpr std::size_t most = 7;         ///< steady pairs of 8 that confirm little evidence
+  static constexpr std::size_t some = 2;         ///< of 8 that make the others doubtful
   static constexpr std::size_t most_shift = 64;  ///< of these numbers: records lost at one place
 };
 
@@ -223,9 +224,9 @@ bool contradict(const IndexPairs& a, const IndexPairs& b) {
   });
 }
 
-/// Pairs of equal numbers whose delays are far steadier than those of pairs with other numbers would
-/// be, which in lockstep they are not. So delays confirm numbers, and never tell them: where a
-/// receiver is slow, the send that follows a receive lies as steadily beside it. Nothing if fewer
+/// Pairs of equal numbers whose delays are far steadier than those of pairs with other numbers
+/// would be, which in lockstep they are not. So delays confirm numbers, and never tell them: where
+/// a receiver is slow, the send that follows a receive lies as steadily beside it. Nothing if fewer
 /// than `least_of_8` of 8 pairs are steady.
 std::optional<Alignment> steady_pairs(const Side& sends, const Side& receives,
                                       std::size_t least_of_8) {
