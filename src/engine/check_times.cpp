@@ -154,6 +154,9 @@ void complete(const CheckSetting& setting, CheckReport& report) {
       report.judgement = {Verdict::unproven, Doubt::no_edges};
     }
   }
+  if (pairs_show_nothing(setting.timeline, report)) {
+    report.judgement = {Verdict::unproven, Doubt::contradictory_edges};
+  }
   if (setting.told == nullptr) return;
   report.explanations = setting.told->all;
   const std::vector<SetAside>& aside = setting.told->set_aside;
@@ -192,10 +195,24 @@ void take_clocks(const formats::Source& source, clocks::Presynchronised& presync
   clocks::warn_of_violations(report);  // last: the source may know why
 }
 
+namespace {
+
+/// What a wrong record makes: one cycle, of some pairs. More cost more to tell than two lost
+/// records, of which each costs its place.
+constexpr std::uint64_t k_most_cycles = 3, k_most_pairs = 16;
+
+}  // namespace
+
 bool shows_missing_messages(const CheckReport& report) {
-  constexpr std::uint64_t k_most_wrong = 3;  // records, with a cycle each; more cost more than two
-                                             // that are lost, of which each costs its place
-  return report.violations > 0 && count_of(report.skipped, "dropped_components") > k_most_wrong;
+  return report.violations > 0 && (count_of(report.skipped, "dropped_components") > k_most_cycles ||
+                                   count_of(report.skipped, "contradicting_pairs") > k_most_pairs);
+}
+
+bool pairs_show_nothing(const Timeline& timeline, const CheckReport& report) {
+  return timeline.messages_missing && report.violations > 0 &&
+         count_of(report.skipped, "dropped_edges") +
+                 count_of(report.skipped, "contradicting_pairs") >
+             k_most_pairs;
 }
 
 Result<CheckReport> check_times(const CheckSetting& setting, const trace::LoadedTrace& loaded,

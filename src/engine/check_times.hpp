@@ -63,6 +63,10 @@ Result<CheckReport> check_times(const CheckSetting& setting, const trace::Loaded
 /// (TimelineUse::messages_missing).
 [[nodiscard]] bool shows_missing_messages(const CheckReport& report);
 
+/// True if many pairs contradict each other though they were found anew for that reason: then
+/// violations of others tell nothing of clocks, and no verdict but `unproven` is proven.
+[[nodiscard]] bool pairs_show_nothing(const Timeline& timeline, const CheckReport& report);
+
 /// Times of the same events by other maps.
 struct OtherTimes {
   std::span<const ClockMap> maps;

@@ -379,11 +379,13 @@ Result<Correction::Outcome> Correction::amortize() {
 
 Result<bool> Correction::finds_missing_messages() {
   if (messages_missing_ || t_.has_given_edges) return false;
-  CheckSetting plain = setting_of(workers_, paired(), t_, options_.check, progress_);
-  plain.told = nullptr;
-  plain.wrong_pairs = {};
-  TRY_ASSIGN(const CheckReport report, check_times(plain, t_.loaded, t_.maps_as_stored()));
-  messages_missing_ = shows_missing_messages(report);
+  CheckSetting setting = setting_of(workers_, paired(), t_, options_.check, progress_);
+  setting.told = nullptr;
+  for (int with = setting.wrong_pairs.empty() ? 0 : 1; with >= 0 && !messages_missing_; --with) {
+    if (with == 0) setting.wrong_pairs = {};
+    TRY_ASSIGN(const CheckReport report, check_times(setting, t_.loaded, t_.maps_as_stored()));
+    messages_missing_ = shows_missing_messages(report);
+  }
   return messages_missing_;
 }
 
