@@ -239,6 +239,47 @@ TEST(AlignExplained, a_step_lies_where_messages_take_least) {
   EXPECT_EQ(static_cast<std::int64_t>(*time), k_half * k_call + k_call / 2 + k_step);
 }
 
+/// Gaps between events are longer than the step. For a while around it b only sends, or only
+/// receives.
+TEST(AlignExplained, a_step_lies_where_messages_take_least_beside_longer_gaps) {
+  constexpr std::int64_t k_step = k_ms, k_half = 300;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    RandomStream random(96, seed);
+    Clocks clocks;
+    for (const char* name : {"a", "b", "c"}) clocks.clocks.push_back({.name = name});
+    EdgeList list;
+    std::vector<std::pair<std::int64_t, std::uint64_t>> of_b;  // true time and stamp
+    std::int64_t now = 0, set_at = 0;
+    const auto send = [&](std::uint32_t from, std::uint32_t to, std::int64_t arrived) {
+      const auto shown = [&](std::uint32_t clock, std::int64_t time) {
+        const bool is_set = clock == 1 && set_at > 0 && time >= set_at;
+        const auto stamp = static_cast<std::uint64_t>(k_ms + time + (is_set ? k_step : 0));
+        if (clock == 1) of_b.emplace_back(k_ms + time, stamp);
+        return stamp;
+      };
+      list.cause_clock.push_back(from), list.cause_time.push_back(shown(from, now));
+      list.effect_clock.push_back(to), list.effect_time.push_back(shown(to, arrived));
+    };
+    const bool only_sends = random.below(2) == 0;
+    for (std::int64_t n = 0; n < 2 * k_half; ++n) {
+      now += k_ms / 2 + static_cast<std::int64_t>(random.below(10 * k_ms));
+      if (n == k_half) set_at = now;
+      const bool is_near = std::abs(n - k_half) < 6;
+      const bool to_b = is_near ? !only_sends : random.below(2) == 0;
+      const std::uint32_t other = random.below(2) == 0 ? 0 : 2;
+      const auto way = static_cast<std::int64_t>(5 * k_us + random.below(20 * k_us));
+      send(to_b ? other : 1, to_b ? 1 : other, now + way);
+      if (n % 3 == 0) send(other, 2 - other, now + way);
+    }
+    const auto aligned = entrain::align(clocks, list.view(), {});
+    ASSERT_TRUE(aligned);
+    ASSERT_EQ(aligned->report.before.explanations.size(), 1U) << seed;
+    for (const auto& [time, stamp] : of_b) {
+      EXPECT_LT(std::abs(aligned->maps[1](stamp) - time), 100 * k_us) << seed;
+    }
+  }
+}
+
 /// Messages of two to eight timers: single ones, or calls with answers, seldom or often.
 class RandomTable {
  public:

@@ -318,6 +318,7 @@ class Finder : TimelineExplainer {
       const trace::LocationSkeleton extent = trace::extent_of(t_.loaded.trace, members);
       extents.push_back({extent.first, extent.last});
     }
+    explained_->place_steps(aligned.presync.maps);
     const auto maps = explained_->join(aligned.presync.maps, extents);
     if (!maps) {
       t_.told.all.clear();

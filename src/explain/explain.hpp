@@ -103,7 +103,7 @@ struct Explanation {
 /// 2010). Collects disjoint negative cycles: no two have a constraint in common. Finds the cheapest
 /// relaxations that break all of them, by branch and bound, exact if there are few. If the relaxed
 /// system is infeasible, adds its negative cycles and repeats. Where steps in several gaps between
-/// stamps break the same cycles, the step is in the longest gap.
+/// stamps break the same cycles, the step is in the longest gap; Explained::place_steps() moves it.
 ///
 /// With Trust::may_be_exchanged a second search exchanges causes and effects of the edges. The
 /// search with the lower price so far goes on: this price is a lower bound of its final one.

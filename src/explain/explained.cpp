@@ -14,6 +14,7 @@
 #include "base/exact.hpp"
 #include "explain/active_set.hpp"
 #include "explain/given_constraints.hpp"
+#include "explain/step_place.hpp"
 
 namespace entrain::explain {
 
@@ -279,6 +280,53 @@ std::uint32_t Explained::part_of(std::uint32_t clock, std::uint64_t time) const 
   const auto before =
       std::ranges::count_if(steps, [&](const Step& step) { return time_of(step.after) <= time; });
   return first_[clock] + static_cast<std::uint32_t>(before);
+}
+
+void Explained::place_steps(std::span<const ClockMap> maps) {
+  using Role = BoundedEvent::Role;
+  std::map<std::uint32_t, std::vector<BoundedEvent>> events;  // of clocks that were set
+  for (const Step& step : explanation_.steps) {
+    if (!std::ranges::binary_search(set_back_, step.clock)) events[step.clock];
+  }
+  const auto add = [&](std::uint32_t clock, const BoundedEvent& event) {
+    if (const auto own = events.find(clock); own != events.end()) own->second.push_back(event);
+  };
+  const auto time = [&](std::uint32_t clock, std::uint64_t stamp) {
+    return maps[part_of(clock, stamp)](stamp);
+  };
+  for (std::uint32_t e = 0; e < run_edges_.cause_clock.size(); ++e) {
+    if (std::ranges::binary_search(explanation_.edges, e)) continue;
+    const std::uint32_t cause = run_edges_.cause_clock[e], effect = run_edges_.effect_clock[e];
+    const std::uint64_t from = run_edges_.cause_time[e], to = run_edges_.effect_time[e];
+    const Int128 delay = run_edges_.min_delay.empty() ? 0 : run_edges_.min_delay[e];
+    add(cause, {from, time(effect, to) - delay, Role::cause});
+    add(effect, {to, time(cause, from) + delay, Role::effect});
+  }
+  for (const InstanceMember& member : run_edges_.members) {
+    add(member.clock, {member.time, 0, Role::fixed});
+  }
+  for (auto& [clock, own] : events) {
+    std::ranges::stable_sort(own, {}, &BoundedEvent::stamp);
+    auto first = own.begin();
+    for (Step& step : explanation_.steps) {
+      if (step.clock != clock) continue;
+      const std::uint32_t part = part_of(clock, time_of(step.before));
+      const auto begin_of = [&](std::int64_t after) {
+        return std::ranges::lower_bound(own, time_of(after), {}, &BoundedEvent::stamp);
+      };
+      const Step* const next = &step + 1;
+      const bool is_last =
+          next == explanation_.steps.data() + explanation_.steps.size() || next->clock != clock;
+      const std::span<const BoundedEvent> around(first,
+                                                 is_last ? own.end() : begin_of(next->after));
+      const auto known = static_cast<std::size_t>(begin_of(step.after) - first);
+      if (known == 0 || known >= around.size()) continue;
+      const std::size_t place = place_step(around, known, maps[part], maps[part + 1]);
+      step.before = static_cast<std::int64_t>(around[place - 1].stamp - base_);
+      step.after = static_cast<std::int64_t>(around[place].stamp - base_);
+      first += static_cast<std::ptrdiff_t>(place);
+    }
+  }
 }
 
 std::optional<std::vector<ClockMap>> Explained::join(std::span<const ClockMap> maps,
