@@ -72,8 +72,8 @@ class Explained {
   [[nodiscard]] SetClocks set_clocks() const { return {clock_of_, set_back_}; }
   [[nodiscard]] Edges edges() const { return list_.view(); }
 
-  /// Moves each step to the place of least slacks by the maps of clocks() (place_step()). Clocks and
-  /// edges of parts stay as they were.
+  /// Moves each step to the place of least slacks by the maps of clocks() (place_step()). Clocks
+  /// and edges of parts stay as they were.
   void place_steps(std::span<const ClockMap> maps);
   /// The maps of the run's clocks from those of clocks(). `extents`: first and last stamps of the
   /// run's clocks. A part reaches into the gap around a step, as far as the order of times allows,
