@@ -100,33 +100,16 @@ Result<CheckReport> engine::check(const Run& run, const Paths& paths, const Chec
   if (!timeline.has_given_edges) setting.groups = &groups;
   const std::span<const ClockMap> maps =
       timeline.violated ? timeline.presync.maps : timeline.maps_as_stored();
-  CheckReport report;
+  TRY_ASSIGN(CheckReport report, check_times(setting, timeline.loaded, maps));
   std::optional<ExplainedClocks> clocks;
-  const bool may_pair_anew = !timeline.has_given_edges && !timeline.is_matched;
-  const auto pairs_anew = [&] {
-    return may_pair_anew && !timeline.messages_missing && shows_missing_messages(report);
-  };
-  const auto check = [&]() -> Result<void> {
-    TRY_ASSIGN(report, check_times(setting, timeline.loaded, maps));
-    if (pairs_anew()) return {};
-    if (pairs_show_nothing(timeline, report)) {
-      clocks.reset();
-    } else if (is_contradicted(report)) {
-      TRY_ASSIGN(clocks, explain_check(run, *source, setting, timeline.loaded, true, maps,
-                                       proven ? &*proven : nullptr, report));
-    } else {
-      clocks =
-          ExplainedClocks{diagnosis::unmoved_clocks(diagnosed_clocks(workers, timeline), groups),
-                          timeline.told,
-                          {},
-                          {}};
-    }
-    return {};
-  };
-  TRY(check());
-  if (pairs_anew()) {
-    timeline.messages_missing = true;
-    TRY(check());
+  if (is_contradicted(report)) {
+    TRY_ASSIGN(clocks, explain_check(run, *source, setting, timeline.loaded, true, maps,
+                                     proven ? &*proven : nullptr, report));
+  } else {
+    clocks = ExplainedClocks{diagnosis::unmoved_clocks(diagnosed_clocks(workers, timeline), groups),
+                             timeline.told,
+                             {},
+                             {}};
   }
   TRY(trace::check_unchanged(run.processes, timeline.loaded));
   take_clocks(*source, timeline.presync, report);

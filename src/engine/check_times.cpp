@@ -154,9 +154,6 @@ void complete(const CheckSetting& setting, CheckReport& report) {
       report.judgement = {Verdict::unproven, Doubt::no_edges};
     }
   }
-  if (pairs_show_nothing(setting.timeline, report)) {
-    report.judgement = {Verdict::unproven, Doubt::contradictory_edges};
-  }
   if (setting.told == nullptr) return;
   report.explanations = setting.told->all;
   const std::vector<SetAside>& aside = setting.told->set_aside;
@@ -195,26 +192,6 @@ void take_clocks(const formats::Source& source, clocks::Presynchronised& presync
   clocks::warn_of_violations(report);  // last: the source may know why
 }
 
-namespace {
-
-/// What a wrong record makes: one cycle, of some pairs. More cost more to tell than two lost
-/// records, of which each costs its place.
-constexpr std::uint64_t k_most_cycles = 3, k_most_pairs = 16;
-
-}  // namespace
-
-bool shows_missing_messages(const CheckReport& report) {
-  return report.violations > 0 && (count_of(report.skipped, "dropped_components") > k_most_cycles ||
-                                   count_of(report.skipped, "contradicting_pairs") > k_most_pairs);
-}
-
-bool pairs_show_nothing(const Timeline& timeline, const CheckReport& report) {
-  return timeline.messages_missing && report.violations > 0 &&
-         count_of(report.skipped, "dropped_edges") +
-                 count_of(report.skipped, "contradicting_pairs") >
-             k_most_pairs;
-}
-
 Result<CheckReport> check_times(const CheckSetting& setting, const trace::LoadedTrace& loaded,
                                 std::span<const ClockMap> maps) {
   TRY_ASSIGN(verify::Checks checks, check_both_times(setting, loaded, maps, nullptr));
@@ -229,15 +206,14 @@ Result<verify::Checks> check_both_times(const CheckSetting& setting,
   std::optional<GraphEdges> edges;
   if (timeline.has_given_edges) edges.emplace(timeline.graph);
   if (!workers.alone()) others = nullptr;
-  verify::TimesToCheck times{.maps = maps,
-                             .mu = timeline.mu.ticks,
-                             .pair_mu = &timeline.mu.pairs,
-                             .claims = {.witness = setting.witness,
-                                        .same_clock_records = setting.same_clock_records,
-                                        .messages_missing = timeline.messages_missing},
-                             .named_edges = edges ? &*edges : nullptr,
-                             .wrong_pairs = setting.wrong_pairs,
-                             .known_acyclic = setting.known_acyclic};
+  verify::TimesToCheck times{
+      .maps = maps,
+      .mu = timeline.mu.ticks,
+      .pair_mu = &timeline.mu.pairs,
+      .claims = {.witness = setting.witness, .same_clock_records = setting.same_clock_records},
+      .named_edges = edges ? &*edges : nullptr,
+      .wrong_pairs = setting.wrong_pairs,
+      .known_acyclic = setting.known_acyclic};
   if (!timeline.domains.trivial()) times.clock_of = timeline.domains.of;
   std::mutex mutex;
   Result<void> named;  // whether the regions of the worst edges could be looked up
@@ -260,11 +236,8 @@ Result<verify::Checks> check_both_times(const CheckSetting& setting,
       [&](const trace::Share& share, unsigned threads) -> Result<void> {
         Observed seen(setting.survey), seen_of_others(others != nullptr ? others->survey : nullptr);
         verify::TimesToCheck own_times = times, other_times = times;
-        own_times.claims.find = [&](const trace::Share& all, bool counts_differ) {
-          return match::find_witness(
-              all, counts_differ,
-              {.threads = threads, .messages_missing = timeline.messages_missing},
-              setting.progress);
+        own_times.claims.find = [&](const trace::Share& all, bool messages_missing) {
+          return match::find_witness(all, messages_missing, threads, setting.progress);
         };
         Ties ties(share.trace.locations.size(), seen.observer());
         own_times.observer = setting.groups == nullptr ? seen.observer() : &ties;

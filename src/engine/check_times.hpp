@@ -57,16 +57,6 @@ CheckSetting setting_of(trace::Workers& workers, const formats::Source& source,
 Result<CheckReport> check_times(const CheckSetting& setting, const trace::LoadedTrace& loaded,
                                 std::span<const ClockMap> maps);
 
-/// True if a check in which messages were paired in order, or as routines tell, shows that they do
-/// not belong together: pairs contradict each other in more cycles than few wrong records make, and
-/// others are still violated. Then records are missing though no count shows it
-/// (TimelineUse::messages_missing).
-[[nodiscard]] bool shows_missing_messages(const CheckReport& report);
-
-/// True if many pairs contradict each other though they were found anew for that reason: then
-/// violations of others tell nothing of clocks, and no verdict but `unproven` is proven.
-[[nodiscard]] bool pairs_show_nothing(const Timeline& timeline, const CheckReport& report);
-
 /// Times of the same events by other maps.
 struct OtherTimes {
   std::span<const ClockMap> maps;

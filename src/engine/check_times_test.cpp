@@ -92,23 +92,6 @@ TEST(CheckTimes, regions_that_cannot_be_looked_up_are_an_error) {
   EXPECT_EQ(refused.error().message, "unreadable");
 }
 
-TEST(CheckTimes, many_contradictions_beside_violations_show_that_messages_are_missing) {
-  Timeline timeline;
-  CheckReport report;
-  report.skipped = {{"dropped_components", 4}, {"dropped_edges", 17}};
-  EXPECT_FALSE(shows_missing_messages(report)) << "nothing is violated";
-  report.violations = 1;
-  EXPECT_TRUE(shows_missing_messages(report));
-  EXPECT_FALSE(pairs_show_nothing(timeline, report)) << "they were not found anew";
-  timeline.messages_missing = true;
-  EXPECT_TRUE(pairs_show_nothing(timeline, report));
-  report.skipped = {{"dropped_components", 3}, {"dropped_edges", 16}};  // of few wrong records
-  EXPECT_FALSE(shows_missing_messages(report));
-  EXPECT_FALSE(pairs_show_nothing(timeline, report));
-  report.skipped = {{"contradicting_pairs", 17}};
-  EXPECT_TRUE(shows_missing_messages(report));
-}
-
 TEST(CheckTimes, can_be_interrupted) {
   struct Stop final : Progress {
     void begin(std::string_view, std::uint64_t, std::string_view) override {}

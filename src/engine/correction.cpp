@@ -241,10 +241,6 @@ void Correction::tabulate_clocks() {
 Result<Correction::Outcome> Correction::attempt(const CheckOptions& check, bool report) {
   t_ = {};
   TRY_ASSIGN(t_, find_timeline(workers_, paired(), check, use(), progress_));
-  if (!t_.wrong_pairs.empty()) {
-    TRY_ASSIGN(const bool is_missing, finds_missing_messages());
-    if (is_missing) return attempt(check, report);
-  }
   stored_ = tell_as_stored(t_);
   if (check.bounds.wanted) TRY(hold_in_intervals(report));
   if (report) evidence_ = diagnosis::clock_evidence(diagnosed_clocks(workers_, t_));
@@ -262,7 +258,6 @@ Result<Correction::Outcome> Correction::attempt(const CheckOptions& check, bool 
   } else if (options_.amortize) {
     TRY_ASSIGN(const Outcome outcome, amortize());
     if (outcome == Outcome::contradicted) return outcome;
-    if (outcome == Outcome::mispaired) return attempt(check, report);
   }
   if (!t_.has_given_edges) t_.graph = {};
   if (proven_ && report) {
@@ -334,7 +329,6 @@ TimelineUse Correction::use() const {
   return {.purpose = Purpose::correction,
           .every_event = options_.delta_ticks > 0 || options_.measure_delta,
           .overlay = is_overlay() && !shifts_as_a_whole(),
-          .messages_missing = messages_missing_,
           .loaded = loaded_};
 }
 
@@ -368,25 +362,9 @@ Result<Correction::Outcome> Correction::amortize() {
       TRY_ASSIGN(maps_[l], clocks::straight_in_flushes(map, share.trace.locations[l]));
     }
   }
-  if (has_dropped(result.cycles)) {
-    TRY_ASSIGN(const bool is_missing, finds_missing_messages());
-    if (is_missing) return Outcome::mispaired;
-  }
   gamma_ = result.gamma;
   report_amortization(result, t_, report_);
   return Outcome::corrected;
-}
-
-Result<bool> Correction::finds_missing_messages() {
-  if (messages_missing_ || t_.has_given_edges) return false;
-  CheckSetting setting = setting_of(workers_, paired(), t_, options_.check, progress_);
-  setting.told = nullptr;
-  for (int with = setting.wrong_pairs.empty() ? 0 : 1; with >= 0 && !messages_missing_; --with) {
-    if (with == 0) setting.wrong_pairs = {};
-    TRY_ASSIGN(const CheckReport report, check_times(setting, t_.loaded, t_.maps_as_stored()));
-    messages_missing_ = shows_missing_messages(report);
-  }
-  return messages_missing_;
 }
 
 void Correction::note_offsets_out_of_order(const trace::Share& share) {

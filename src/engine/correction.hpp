@@ -101,8 +101,7 @@ class Correction {
 
   enum class Outcome {
     corrected,
-    contradicted,  ///< the trace contradicts clock domains that were guessed; nothing else counts
-    mispaired      ///< messages are missing that no count shows; nothing else counts
+    contradicted  ///< the trace contradicts clock domains that were guessed; nothing else counts
   };
 
   /// Fills the table of clocks.
@@ -140,10 +139,6 @@ class Correction {
   /// graph, but for given edges, which are checked later.
   Result<Outcome> amortize();
 
-  /// True if a check of the times as measured shows it (shows_missing_messages()) for the first
-  /// time. Collective.
-  Result<bool> finds_missing_messages();
-
   /// A rewritten archive has no use for ClockOffset records, and none at all where no reader takes
   /// them.
   void note_offsets_out_of_order(const trace::Share& share);
@@ -162,7 +157,6 @@ class Correction {
   std::unique_ptr<formats::Source> paired_;  ///< source with the pairs that times are corrected by;
                                              ///< null: those of `source_`
   bool are_pairs_settled_ = true;            ///< the new times show the same pairs
-  bool messages_missing_ = false;            ///< see TimelineUse
   Timeline t_;                               ///< timeline; without its graph, unless it is given
   clocks::Presynchronised measured_;         ///< clocks of the source as it was opened
   std::optional<bounds::ProvenIntervals> proven_;  ///< only if asked for

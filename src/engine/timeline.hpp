@@ -49,10 +49,9 @@ struct Timeline {
   clocks::Reference reference;  ///< clock whose time unmeasured clocks get
   /// Empty for Purpose::check, unless edges are given, clocks are bent or mu is estimated.
   match::Graph graph;
-  trace::Witness witness;         ///< the matcher's pairing of records where some are missing
-  bool is_matched = false;        ///< the witness is known
-  bool messages_missing = false;  ///< see TimelineUse
-  trace::ClockDomains domains;    ///< locations that get one map
+  trace::Witness witness;       ///< the matcher's pairing of records where some are missing
+  bool is_matched = false;      ///< the witness is known
+  trace::ClockDomains domains;  ///< locations that get one map
   /// Clock domains by assumption, also where nothing had to be corrected.
   trace::ClockDomains shared_clocks;
   bool violated = false;  ///< some edge is violated under `measured`; false if not tested
@@ -97,7 +96,6 @@ struct TimelineUse {
   explain::SetClocks set_clocks{};  ///< given clocks that were set
   std::int64_t raised_ppb = 0;      ///< limit on rates that an explanation has raised; 0: none has
   const IgnoredEdges* set_aside = nullptr;  ///< given edges to ignore; null: none
-  bool messages_missing = false;            ///< see match::Options
   /// The same trace as an earlier timeline has read it; null: it is read.
   const trace::LoadedTrace* loaded = nullptr;
 };

@@ -50,7 +50,6 @@ class TimelineReader {
   Result<void> read(std::span<const std::uint32_t> domains) {
     t_.graph = {};
     t_.is_matched = false;
-    t_.messages_missing = use_.messages_missing;
     clocks::PresyncOptions presync(options_);
     TRY(given_ ? take_given() : load(domains));
     if (given_) presync.exchanges = &exchanges_;
@@ -168,8 +167,7 @@ class TimelineReader {
                                   {.dense_alltoallv = options_.alltoallv == AlltoallvRule::dense,
                                    .init_finalize = options_.init_finalize,
                                    .every_event = use_.every_event,
-                                   .threads = workers_.threads(),
-                                   .messages_missing = use_.messages_missing},
+                                   .threads = workers_.threads()},
                                   progress_));
     t_.witness = std::move(t_.graph.witness);
     t_.is_matched = true;

@@ -2,7 +2,6 @@
 #include "match/builder.hpp"
 
 #include <numeric>
-#include <optional>
 #include <tuple>
 
 #include <fmt/core.h>
@@ -360,58 +359,33 @@ std::uint64_t own_events(const trace::Share& share) {
 
 }  // namespace
 
-/// Matches messages and then calls of communicators, which lost messages align.
-Result<void> match_ranks(std::optional<Builder>& builder, const trace::Share& share,
-                         const Options& options, const Progress* progress) {
-  TRY(share.team.agree(require_countable({.events = own_events(share)}, share.trace.path)));
-  const auto match = [&](bool counts_agree) -> Result<void> {
-    builder.emplace(share, options, progress);
-    builder->incomplete = counts_agree || options.messages_missing;
-    builder->counts_agree = counts_agree;
-    TRY(builder->agree());
-    match_messages(*builder);
-    TRY(builder->agree());
-    match_collectives(*builder);
-    return builder->agree();
-  };
-  TRY(match(false));
-  return misses_as_many(*builder) ? match(true) : Result<void>();
-}
-
 Result<Graph> build_graph(const trace::Share& share, const Options& options,
                           const Progress* progress) {
-  std::optional<Builder> builder;
-  TRY(match_ranks(builder, share, options, progress));
-  for (const auto match :
-       {match_init_finalize, match_threads, match_accelerators, match_one_sided}) {
-    match(*builder);
-    TRY(builder->agree());
+  TRY(share.team.agree(require_countable({.events = own_events(share)}, share.trace.path)));
+  Builder builder(share, options, progress);
+  TRY(builder.agree());
+  for (const auto match : {match_messages, match_collectives, match_init_finalize, match_threads,
+                           match_accelerators, match_one_sided}) {
+    match(builder);
+    TRY(builder.agree());
   }
-  return builder->finish();
+  return builder.finish();
 }
 
-Result<trace::Witness> find_witness(const trace::Share& share, bool counts_differ,
-                                    const Options& options, const Progress* progress) {
+Result<trace::Witness> find_witness(const trace::Share& share, bool messages_missing,
+                                    unsigned threads, const Progress* progress) {
   TRY(share.team.agree(require_countable({.events = own_events(share)}, share.trace.path)));
-  Options own = options;
-  own.edges = false;
-  std::optional<Builder> builder;
-  const auto run = [&](bool incomplete, bool counts_agree) -> Result<void> {
-    builder.emplace(share, own, progress);
-    TRY(builder->agree());
-    builder->incomplete = incomplete;
-    builder->counts_agree = counts_agree;
-    if (incomplete) match_incomplete_messages(*builder);
-    TRY(builder->agree());
-    match_collectives(*builder);
-    return builder->agree();
-  };
-  TRY(run(counts_differ || options.messages_missing, false));
-  if (misses_as_many(*builder)) TRY(run(true, true));
-  match_one_sided(*builder);
-  TRY(builder->agree());
-  builder->witness().sort();
-  return std::move(builder->witness());
+  Builder builder(share, {.threads = threads, .edges = false}, progress);
+  TRY(builder.agree());
+  builder.incomplete = messages_missing;
+  if (messages_missing) match_incomplete_messages(builder);
+  TRY(builder.agree());
+  for (const auto match : {match_collectives, match_one_sided}) {
+    match(builder);
+    TRY(builder.agree());
+  }
+  builder.witness().sort();
+  return std::move(builder.witness());
 }
 
 namespace {
@@ -476,15 +450,20 @@ void name_collectives(const trace::Definitions& definitions, trace::Collectives&
 
 Result<trace::Collectives> find_collectives(const trace::Share& share, bool dense_alltoallv,
                                             unsigned threads, const Progress* progress) {
-  std::optional<Builder> builder;
-  TRY(match_ranks(
-      builder, share,
+  TRY(share.team.agree(require_countable({.events = own_events(share)}, share.trace.path)));
+  Builder builder(
+      share,
       {.dense_alltoallv = dense_alltoallv, .threads = threads, .edges = false, .collectives = true},
-      progress));
-  trace::Collectives found = std::move(builder->collectives());
+      progress);
+  TRY(builder.agree());
+  for (const auto match : {match_messages, match_collectives}) {  // lost messages align calls
+    match(builder);
+    TRY(builder.agree());
+  }
+  trace::Collectives found = std::move(builder.collectives());
   gather_collectives(share, found);
   name_collectives(share.trace.definitions, found);
-  Builder::LeftOut& left_out = builder->left_out;
+  Builder::LeftOut& left_out = builder.left_out;
   for (std::int64_t* count : {&left_out.alltoallv, &left_out.scans, &left_out.non_blocking}) {
     *count = share.team.reduce(Team::Reduction::sum, *count);
   }

@@ -125,12 +125,8 @@ class Builder {
   /// True if records of messages or of collective calls are missing on any communicator or window
   /// so far. Equal at every member.
   bool calls_incomplete = false;
-  /// True if some calls are missing outside of gaps.
-  bool calls_lost = false;
   /// True if all missing messages lie in gaps of their processes or after them.
   bool only_gaps = false;
-  /// True if counts of messages agree on every channel, though calls are lost.
-  bool counts_agree = false;
   /// Per process: messages contradict its clock records, so that these decide nothing; empty: none
   /// was tested, and none decides anything.
   std::vector<bool> has_wrong_clock_records;

@@ -137,8 +137,6 @@ struct Options {
   unsigned threads = 1;        ///< threads, 0: all cores; the graph does not depend on it
   bool edges = true;           ///< false: only the witness is wanted
   bool collectives = false;    ///< only find_collectives() sets it, without `edges`
-  /// Pairs in order contradict each other: records of messages are missing, whatever counts say.
-  bool messages_missing = false;
 };
 
 /// Matches sends with receives and collective calls with each other (docs/method.md, section 2).
@@ -155,11 +153,10 @@ Result<Graph> build_graph(const trace::Share& share, const Options& options,
                           const Progress* progress = nullptr);
 
 /// Finds only the witness of that graph (the pairs that the matcher claims), for a trace with
-/// missing records. `counts_differ`: records of messages are missing, too, as counts show
-/// (docs/method.md, section 2.1). Of `options` only messages_missing and threads count. Collective
-/// and with the errors of build_graph().
-Result<trace::Witness> find_witness(const trace::Share& share, bool counts_differ,
-                                    const Options& options, const Progress* progress);
+/// missing records. `messages_missing`: records of messages are missing, too (docs/method.md,
+/// section 2.1). Collective and with the errors of build_graph().
+Result<trace::Witness> find_witness(const trace::Share& share, bool messages_missing,
+                                    unsigned threads, const Progress* progress);
 
 /// Finds the collectives of communicators, as build_graph() pairs their calls. Alltoallv and
 /// alltoallw, in which a member waits for its partners only, count if `dense_alltoallv`. Collective

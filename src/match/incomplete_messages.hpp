@@ -29,8 +29,4 @@ MessageFates match_incomplete_messages(Builder& builder, std::vector<Operations>
 /// The same of all messages.
 MessageFates match_incomplete_messages(Builder& builder);
 
-/// True if calls are lost, and routines miss operations on both sides of some channel: then records
-/// of messages are missing though all channels have as many sends as receives. Collective.
-bool misses_as_many(Builder& builder);
-
 }  // namespace entrain::match

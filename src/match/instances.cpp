@@ -217,7 +217,6 @@ class InstanceMatcher {
     only_gaps_ =
         (!builder_.incomplete || builder_.only_gaps) &&
         all_agree(summarise(lists, [&](std::uint32_t p) { return !builder_.has_gaps[p]; }));
-    builder_.calls_lost = builder_.calls_lost || !only_gaps_;
     for (std::uint32_t t = 0; t < all.size(); ++t) {
       references_.push_back({});
       if (!all[t].calls()) continue;

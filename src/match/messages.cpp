@@ -46,7 +46,7 @@ class MessageMatcher {
     exchange_heads();
     const bool countable = builder_.countable(sent_count());
     if (builder_.team().any(!countable)) return;
-    builder_.incomplete = builder_.incomplete || !complete();
+    builder_.incomplete = !complete();
     if (builder_.incomplete) {
       const MessageFates fates = match_incomplete_messages(builder_, std::move(operations_));
       count(fates.pairs);

@@ -32,8 +32,9 @@ struct NumberLimits {
   /// three in four would be with any other numbers. Fewer changes than `least_changes` are no
   /// proof.
   static constexpr std::size_t unsteady = 8, irregular = 8, least_changes = 32;
-  static constexpr std::size_t most = 7;         ///< steady pairs of 8 that confirm little evidence
-  static constexpr std::size_t some = 2;         ///< of 8 that make the others doubtful
+  /// So many of 8 pairs are steady where delays confirm little evidence: all but those beside a
+  /// loss. Where fewer than `doubtful_of_8` are, sends wait, and steadiness tells nothing.
+  static constexpr std::size_t confirming_of_8 = 7, doubtful_of_8 = 2;
   static constexpr std::size_t most_shift = 64;  ///< of these numbers: records lost at one place
 };
 
@@ -256,10 +257,10 @@ std::optional<Alignment> pair_by_numbers(const Side& sends, const Side& receives
     return std::nullopt;
   }
   if (evidence < NumberLimits::evidence) {
-    return steady_pairs(sends, receives, NumberLimits::most);
+    return steady_pairs(sends, receives, NumberLimits::confirming_of_8);
   }
   // Where some delays are steady, the others follow a round that both sides lost.
-  if (std::optional<Alignment> found = steady_pairs(sends, receives, NumberLimits::some)) {
+  if (std::optional<Alignment> found = steady_pairs(sends, receives, NumberLimits::doubtful_of_8)) {
     return found;
   }
   const std::int64_t more = std::int64_t{receives.facts.total} - sends.facts.total;

@@ -123,18 +123,6 @@ TEST(Sentences, lists_are_shorter_where_a_report_would_not_fit_on_a_screen) {
   EXPECT_THAT(to_text(check, {.verbose = true}), Not(HasSubstr(" more")));
 }
 
-TEST(Sentences, pairs_that_contradict_each_other_leave_violations_that_show_nothing) {
-  CheckReport check;
-  check.judgement = {Verdict::unproven, Doubt::contradictory_edges};
-  check.violations = 4;
-  check.checked_edges = 8;
-  check.skipped = {{"dropped_edges", 95}};
-  const std::string text = to_text(check, {});
-  EXPECT_THAT(text, HasSubstr("Unproven: 95 edges lie in cycles"));
-  EXPECT_THAT(text, HasSubstr("of 8 others that are violated show nothing"));
-  EXPECT_THAT(text, Not(HasSubstr("none of")));
-}
-
 TEST(Sentences, a_table_that_contradicts_itself_is_not_written) {
   AlignReport report;
   report.after.judgement = {Verdict::unproven, Doubt::contradictory_edges};

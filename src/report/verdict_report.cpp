@@ -212,14 +212,6 @@ std::string unproven_text(const CheckReport& report, Doubt doubt, std::uint64_t 
   switch (doubt) {
     case Doubt::contradictory_edges:
       if (const std::string text = exchange_text(report); !text.empty()) return text;
-      if (report.violations > 0) {
-        return fmt::format(
-                   "{} in cycles that no clocks can meet: operations were paired wrongly, so that "
-                   "{} of {} others that are violated show nothing",
-                   format_number_of(dropped, "edge lies", "edges lie"),
-                   format_count(report.violations), format_count(report.checked_edges)) +
-               share_clause(report);
-      }
       return fmt::format(
                  "{} in cycles that no clocks can meet: operations were paired wrongly, or times "
                  "of records are wrong; {}",

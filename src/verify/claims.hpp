@@ -29,8 +29,6 @@ struct Claims {
   std::function<Result<trace::Witness>(const trace::Share&, bool messages_missing)> find = {};
   /// False if the claims are those of another copy of the trace with other clock records.
   bool same_clock_records = true;
-  /// Records of messages are known to be missing, though every channel may look complete.
-  bool messages_missing = false;
 };
 
 /// Process whose owner verifies a claim.

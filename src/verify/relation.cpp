@@ -74,18 +74,16 @@ Result<void> Relation::meet(const trace::Share& share, AlltoallvRule alltoallv,
   channels_ = Channels(share.team, *places_, outlines);
   Spaces spaces(share.team, trace_->definitions, outlines);
   const auto comms = static_cast<SpaceIndex>(trace_->definitions.comms.size());
-  bool missing =
-      share.team.any(claims.messages_missing || any_inner_gaps(share) || !channels_.complete());
+  const bool missing = share.team.any(any_inner_gaps(share) || !channels_.complete());
   const bool calls_missing = missing || spaces.unequal(0, comms);
   const bool any_missing = calls_missing || spaces.unequal(comms, k_none);
   trace::Witness found;
   if (any_missing && claims.witness == nullptr && claims.find) {
     TRY_ASSIGN(found, claims.find(share, missing));
   }
-  const trace::Witness& witness = claims.witness == nullptr ? found : *claims.witness;
-  missing = missing || (calls_missing && share.team.any(!witness.channels.empty()));
   const TimeSource source{*trace_, *places_, maps_};
   channels_.exchange_ends(share.team, source, outlines, missing);
+  const trace::Witness& witness = claims.witness == nullptr ? found : *claims.witness;
   Records records{.share = share,
                   .places = *places_,
                   .witness = witness,

@@ -58,7 +58,7 @@ RC_GTEST_PROP(CheckTeam, reports_are_the_same, ()) {
   options.alltoallv = plan.dense_alltoallv ? AlltoallvRule::dense : AlltoallvRule::ignore;
   options.init_finalize = plan.init_finalize;
   const verify::Claims claims{.find = [](const trace::Share& share, bool missing) {
-    return match::find_witness(share, missing, {}, nullptr);
+    return match::find_witness(share, missing, 1, nullptr);
   }};
   const std::string expected = vt::text_of(
       verify::check(random.trace, {.maps = random.presync, .mu = mu, .claims = claims}, options));

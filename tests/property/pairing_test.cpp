@@ -46,7 +46,7 @@ verify::Relation pair_events(const trace::Trace& trace, const TracePlan& plan) {
   const trace::Partition all = trace::undivided(trace.definitions);
   const auto alltoallv = plan.dense_alltoallv ? AlltoallvRule::dense : AlltoallvRule::ignore;
   const verify::Claims claims{.find = [](const trace::Share& share, bool missing) {
-    return match::find_witness(share, missing, {}, nullptr);
+    return match::find_witness(share, missing, 1, nullptr);
   }};
   return std::move(
       *verify::Relation::build({solo, all, trace}, maps, alltoallv, claims, Cancel(nullptr)));

@@ -114,7 +114,7 @@ Pairing by_checker(const trace::Trace& trace, AlltoallvRule alltoallv, unsigned 
         share, maps, alltoallv,
         {.witness = witness,
          .find = [](const trace::Share& all,
-                    bool missing) { return match::find_witness(all, missing, {}, nullptr); },
+                    bool missing) { return match::find_witness(all, missing, 1, nullptr); },
          .same_clock_records = witness == nullptr},
         Cancel(nullptr));
     EXPECT_TRUE(relation) << relation.error().message;
