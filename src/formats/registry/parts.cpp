@@ -72,7 +72,9 @@ Result<Summaries> read_summaries(const Paths& paths) {
     kind = own;
     if (all.parts == nullptr) all.parts = no_parts(own);
     if (!all.parts->unpack(fields) || !fields.at_end()) return damaged_summary(path);
-    all.summary_of.resize(all.parts->files().size(), path);
+    const std::size_t files = all.parts->files().size();
+    if (files == all.summary_of.size()) return damaged_summary(path);  // it names none
+    all.summary_of.resize(files, path);
   }
   return all;
 }

@@ -25,7 +25,9 @@ namespace {
 
 /// An end of an edge at a clock that may wrap.
 struct Sample {
-  std::int64_t difference = 0;    ///< stamp of the other end minus that of this one
+  std::uint32_t other = 0;        ///< clock of the other end
+  std::uint64_t other_time = 0;   ///< its stamp
+  std::int64_t difference = 0;    ///< the same minus that of this end
   std::uint64_t* time = nullptr;  ///< this one
   std::int64_t wraps = 0;         ///< periods before it
 };
@@ -170,7 +172,8 @@ class Unwrapping {
       std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> run;  // of each other clock
       const auto add = [&](std::uint32_t other, std::uint64_t other_time, std::uint64_t& time) {
         if (other == clock || is_open(other)) return;
-        found.samples.push_back({static_cast<std::int64_t>(other_time - time), &time});
+        found.samples.push_back(
+            {other, other_time, static_cast<std::int64_t>(other_time - time), &time});
         auto& [first, last] = run.try_emplace(other, other_time, other_time).first->second;
         first = std::min(first, other_time), last = std::max(last, other_time);
         found.longest = std::max(found.longest, last - first);
@@ -214,10 +217,31 @@ class Unwrapping {
     const bool is_shown = spread < k_most_spread && (named || found.chance < k_most_chance);
     const auto most = static_cast<std::int64_t>(found.longest / period) + 2;  // in this run
     if (wraps.size() < 2 || !is_shown || *wraps.rbegin() - *wraps.begin() > most) return false;
+    if (!named && !counts_on(found.samples)) return false;
     for (Sample& one : found.samples) one.wraps -= *wraps.begin();
     std::ranges::sort(found.samples, {},
                       [](const Sample& one) { return std::pair(one.wraps, *one.time); });
     return true;
+  }
+
+  /// True if wraps become more as the others go on. Single stamps that are no times, such as zeros,
+  /// lie a period off, too, but the stamps after them do not.
+  static bool counts_on(std::vector<Sample>& samples) {
+    std::ranges::sort(samples, {},
+                      [](const Sample& one) { return std::pair(one.other, one.other_time); });
+    std::size_t falls = 0, rest = 0;  // rest: samples beside the usual count of their other clock
+    for (std::size_t first = 0, end = 0; first < samples.size(); first = end) {
+      std::map<std::int64_t, std::size_t> count;
+      std::size_t most = 0;
+      for (; end < samples.size() && samples[end].other == samples[first].other; ++end) {
+        most = std::max(most, ++count[samples[end].wraps]);
+        falls += end > first && samples[end].wraps < samples[end - 1].wraps ? 1 : 0;
+      }
+      rest += end - first - most;
+    }
+    // Messages that pass each other while it wraps make a fall or two each time.
+    constexpr std::size_t k_least_stretch = 4;
+    return falls * k_least_stretch <= rest;
   }
 
   /// Counts the stamps of a clock on, or notes why not.

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <random>
 
@@ -94,6 +95,29 @@ TEST_F(CountOn, finds_a_counter_that_wraps_many_times) {
       ASSERT_GT(list.cause_time[i], list.cause_time[i - 2]);
     }
   }
+}
+
+TEST_F(CountOn, stamps_of_zero_are_no_wraps) {
+  // By chance, the others are as far from the board, and from 0, as from multiples of 2^47.
+  clocks_.clocks.emplace_back().name = "other";
+  constexpr std::array<std::uint64_t, 3> k_begin{868'824'457'000'000, 136'207'282'000'000,
+                                                 304'428'944'000'000};
+  EdgeList list;
+  for (std::uint64_t i = 0; i < 600; ++i) {
+    const auto host = static_cast<std::uint32_t>(i % 2 == 0 ? 0 : 2);
+    const std::uint32_t from = i % 4 < 2 ? 1 : host, to = i % 4 < 2 ? host : 1;
+    const auto shown = [&](std::uint32_t clock, std::uint64_t every, std::uint64_t later) {
+      return i % every == every - 1 ? 0 : k_begin[clock] + 3'000'000 * i + later;
+    };
+    list.cause_clock.push_back(from), list.cause_time.push_back(shown(from, 29, 0));
+    list.effect_clock.push_back(to), list.effect_time.push_back(shown(to, 37, 400));
+    list.kind.push_back(EdgeKind::p2p);
+  }
+  const EdgeList before = list;
+  count(list);
+  EXPECT_THAT(notes_, ElementsAre());
+  EXPECT_EQ(list.cause_time, before.cause_time);
+  EXPECT_EQ(list.effect_time, before.effect_time);
 }
 
 TEST_F(CountOn, counts_in_units) {
