@@ -305,7 +305,8 @@ void Explained::place_steps(std::span<const ClockMap> maps) {
   for (const InstanceMember& member : run_edges_.members) {
     add(member.clock, {member.time, 0, Role::fixed});
   }
-  for (auto& [clock, own] : events) {
+  for (auto& [clock, all] : events) {
+    auto& own = all;  // lambdas of clang 14 cannot hold a part of a binding
     std::ranges::stable_sort(own, {}, &BoundedEvent::stamp);
     auto first = own.begin();
     for (Step& step : explanation_.steps) {
