@@ -297,6 +297,7 @@ void Explained::place_steps(std::span<const ClockMap> maps) {
   for (std::uint32_t e = 0; e < run_edges_.cause_clock.size(); ++e) {
     if (std::ranges::binary_search(explanation_.edges, e)) continue;
     const std::uint32_t cause = run_edges_.cause_clock[e], effect = run_edges_.effect_clock[e];
+    if (!events.contains(cause) && !events.contains(effect)) continue;
     const std::uint64_t from = run_edges_.cause_time[e], to = run_edges_.effect_time[e];
     const Int128 delay = run_edges_.min_delay.empty() ? 0 : run_edges_.min_delay[e];
     add(cause, {from, time(effect, to) - delay, Role::cause});
