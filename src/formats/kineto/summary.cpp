@@ -26,6 +26,7 @@ void visit_facts(Fields& fields, FileFacts& facts) {
   bool is_perfetto = facts.survey != nullptr;
   fields(facts.unit, facts.clock, is_perfetto);
   if constexpr (Fields::k_reads) {
+    if (facts.unit == 0) fields.refuse();
     if (is_perfetto) facts.survey = std::make_shared<perfetto::Survey>();
   }
   fields(facts.lost_events, facts.holds_other_times, facts.ties_machines);
