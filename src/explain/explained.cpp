@@ -322,10 +322,13 @@ void Explained::place_steps(std::span<const ClockMap> maps) {
       const std::span<const BoundedEvent> around(first,
                                                  is_last ? own.end() : begin_of(next->after));
       const auto known = static_cast<std::size_t>(begin_of(step.after) - first);
-      if (known == 0 || known >= around.size()) continue;
-      const std::size_t place = place_step(around, known, maps[part], maps[part + 1]);
-      step.before = static_cast<std::int64_t>(around[place - 1].stamp - base_);
-      step.after = static_cast<std::int64_t>(around[place].stamp - base_);
+      const bool is_alone = known == 0 || known >= around.size();  // no events on one side
+      const std::size_t place =
+          is_alone ? known : place_step(around, known, maps[part], maps[part + 1]);
+      if (place != known) {
+        step.before = static_cast<std::int64_t>(around[place - 1].stamp - base_);
+        step.after = static_cast<std::int64_t>(around[place].stamp - base_);
+      }
       first += static_cast<std::ptrdiff_t>(place);
     }
   }

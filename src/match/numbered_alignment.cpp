@@ -73,7 +73,9 @@ class NumberPairs {
     for (std::uint32_t i = 0, j = 0; i < sends.records.size() && j < receives.records.size();) {
       const EndRecord &send = sends.records[i], &receive = receives.records[j];
       const std::int64_t ahead = std::int64_t{send.number} + shift - receive.number;
-      const bool equal = ahead == 0 && !send.unclear && !receive.unclear;
+      const bool unclear = send.unclear || receive.unclear;
+      const bool equal = ahead == 0 && !unclear;
+      if (ahead == 0 && unclear) ++unclear_;
       if (equal) ++numbered_;
       if (equal && may_pair(send, receive)) {
         pairs_.emplace_back(i, j);
@@ -86,6 +88,8 @@ class NumberPairs {
   }
 
   [[nodiscard]] const IndexPairs& pairs() const { return pairs_; }
+  /// Number of pairs of equal numbers that other ends may have, too.
+  [[nodiscard]] std::size_t unclear() const { return unclear_; }
   /// True if most ends of equal numbers may belong together.
   [[nodiscard]] bool agree() const {
     return (numbered_ - pairs_.size()) * NumberLimits::contradicting <= numbered_;
@@ -184,6 +188,7 @@ class NumberPairs {
 
   const Side &sends_, &receives_;
   std::size_t numbered_ = 0;          ///< ends of equal numbers
+  std::size_t unclear_ = 0;           ///< see unclear()
   IndexPairs pairs_;                  ///< those of them that may belong together
   std::vector<std::int64_t> delays_;  ///< one per pair
 };
@@ -239,7 +244,7 @@ std::optional<Alignment> steady_pairs(const Side& sends, const Side& receives,
   Alignment result;
   result.pairs = numbered.steady(change_if_shifted(sends.records) / NumberLimits::irregular);
   if (8 * result.pairs.size() < least_of_8 * numbered.pairs().size()) return std::nullopt;
-  result.ambiguous = numbered.pairs().size() - result.pairs.size();
+  result.ambiguous = numbered.pairs().size() + numbered.unclear() - result.pairs.size();
   count_unpaired(Ends(sends, receives), result.pairs, result);
   result.ambiguous -= std::min(result.ambiguous, result.in_gaps());
   return result;
@@ -274,6 +279,7 @@ std::optional<Alignment> pair_by_numbers(const Side& sends, const Side& receives
       if (contradict(head.pairs(), aligned.pairs)) return aligned;
     }
     result.pairs = head.pairs();
+    result.ambiguous = head.unclear();
   } else {
     const NumberPairs tail(sends, receives, more);
     const std::vector<std::size_t> later = tail.jumps();
