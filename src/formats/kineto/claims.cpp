@@ -23,11 +23,11 @@ class InstanceCheck {
   [[nodiscard]] bool holds(const Instance& instance) {
     const std::vector<Member>& members = instance.members;
     if (members.size() < 2 || !exist(members)) return false;
-    const Call& first = call_of(members.front());
+    const Call& first = call_of(files_, members.front());
     const bool is_message = first.operation == Operation::send_receive;
     bool root_is_member = first.root == k_no_rank;
     for (const Member& one : members) {
-      const Call& call = call_of(one);
+      const Call& call = call_of(files_, one);
       const bool agrees = call.operation == first.operation && call.group == first.group &&
                           (first.root == k_no_rank || call.root == first.root) &&
                           (is_message || !differ(call.number, first.number)) && !call.zero_splits;
@@ -39,10 +39,6 @@ class InstanceCheck {
 
   void use(const Instance& instance) {
     for (const Member& one : instance.members) used_[one.file][one.call] = true;
-  }
-
-  [[nodiscard]] const Call& call_of(const Member& one) const {
-    return files_[one.file].calls[one.call];
   }
 
  private:
@@ -58,7 +54,7 @@ class InstanceCheck {
   [[nodiscard]] bool have_one_size(const std::vector<Member>& members) const {
     std::uint64_t known = 0;
     for (const Member& one : members) {
-      const std::uint64_t size = call_of(one).size;
+      const std::uint64_t size = call_of(files_, one).size;
       if (differ(size, known)) return false;
       known = size != 0 ? size : known;
     }
@@ -70,7 +66,7 @@ class InstanceCheck {
     const Member& other = instance.members[instance.members.front().file == instance.root ? 1 : 0];
     const std::uint32_t from = files_[instance.root].rank, to = files_[other.file].rank;
     return std::ranges::all_of(instance.members, [&](const Member& one) {
-      const Call& call = call_of(one);
+      const Call& call = call_of(files_, one);
       return (call.from == k_no_rank || call.from == from) &&
              (call.to == k_no_rank || call.to == to);
     });
@@ -90,15 +86,15 @@ std::uint64_t drop_refuted(std::vector<Instance>& instances, const std::vector<R
     holds[i] = check.holds(instances[i]);
     if (!holds[i]) continue;
     check.use(instances[i]);
-    const Call& first = check.call_of(instances[i].members.front());
+    const Call& first = call_of(files, instances[i].members.front());
     if (first.number == 0 || first.operation == Operation::send_receive) unnumbered.push_back(i);
   }
   const auto clock_of_first = [&](std::uint32_t i) {
     const Member& first = instances[i].members.front();
-    return std::pair(first.file, check.call_of(first).clock);
+    return std::pair(first.file, call_of(files, first).clock);
   };
   std::ranges::stable_sort(unnumbered, {}, [&](std::uint32_t i) {
-    return std::pair(clock_of_first(i), check.call_of(instances[i].members.front()).end);
+    return std::pair(clock_of_first(i), call_of(files, instances[i].members.front()).end);
   });
   using Channel =
       std::tuple<std::string_view, Operation, std::uint32_t, std::uint32_t, std::uint32_t>;
@@ -107,7 +103,7 @@ std::uint64_t drop_refuted(std::vector<Instance>& instances, const std::vector<R
   for (const std::uint32_t i : unnumbered) {
     if (std::exchange(first, clock_of_first(i)) != first) latest.clear();
     for (const Member& one : instances[i].members) {
-      const Call& call = check.call_of(one);
+      const Call& call = call_of(files, one);
       std::uint64_t& end =
           latest[{call.group, call.operation, instances[i].root, one.file, call.clock}];
       if (call.end < end) holds[i] = false;

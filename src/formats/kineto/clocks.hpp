@@ -17,7 +17,6 @@
 #include <entrain/error.hpp>
 
 #include "formats/kineto/collective_calls.hpp"
-#include "formats/kineto/row_numbers.hpp"
 
 /// Clocks of a file: its host's, and one per device that host calls are related to.
 namespace entrain::kineto {

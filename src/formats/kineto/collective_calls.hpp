@@ -17,10 +17,12 @@
 #include <entrain/clock_map.hpp>
 #include <entrain/error.hpp>
 
+#include "base/name_table.hpp"
 #include "formats/kineto/events.hpp"
-#include "formats/kineto/time_index.hpp"
 
 namespace entrain::kineto {
+
+class TimeIndex;
 
 /// Operation of a kernel of NCCL or RCCL, by its name and arguments.
 enum class Operation : std::uint8_t {
@@ -71,6 +73,26 @@ struct IsRowBefore {
     return std::pair<std::string_view, std::string_view>(a.process, a.thread) <
            std::pair<std::string_view, std::string_view>(b.process, b.thread);
   }
+};
+
+/// Numbers the rows of a file in the order in which they are seen.
+class RowNumbers {
+ public:
+  /// The number of a row; that of a new one is the number of rows before.
+  std::uint32_t operator()(const Row& row) {
+    name_.assign(row.process).append(1, '\n').append(row.thread);
+    return names_.number(name_);
+  }
+  [[nodiscard]] std::size_t size() const { return names_.all().size(); }
+
+ private:
+  NameTable names_;
+  std::string name_;
+};
+
+struct RowClock {
+  std::uint32_t clock = 0;       ///< position in RankFile::clocks
+  bool is_out_of_order = false;  ///< its order tells nothing of where its clock was set back
 };
 
 /// Finds, by the order of the events of a row, where its clock was set back and repeats times.
@@ -198,6 +220,12 @@ struct RankFile {
   std::uint64_t calls_read = 0;              ///< calls of a file, once its rank has them
   std::shared_ptr<const TimeIndex> times{};  ///< null unless the file is JSON
   bool was_summarised = false;               ///< it was read long before it is written
+
+  [[nodiscard]] RowClock clock_of(const Row& row) const {
+    const auto known = rows.find(row);
+    if (known == rows.end()) return {};
+    return {known->second, known->second == 0};
+  }
 };
 
 /// True for an event whose begin or end is no time of this run; it stays as it is.
@@ -255,6 +283,10 @@ struct Member {
   std::uint32_t call = 0;  ///< position in RankFile::calls
   friend auto operator<=>(const Member&, const Member&) = default;
 };
+
+inline const Call& call_of(std::span<const RankFile> files, const Member& one) {
+  return files[one.file].calls[one.call];
+}
 
 /// Calls that are one collective or one message.
 struct Instance {

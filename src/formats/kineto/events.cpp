@@ -2,9 +2,7 @@
 #include "formats/kineto/events.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
-#include <limits>
 #include <string>
 #include <utility>
 
@@ -16,7 +14,9 @@
 #include "formats/json/scanner.hpp"
 #include "formats/json/strings.hpp"
 #include "formats/json/window.hpp"
+#include "formats/kineto/collective_calls.hpp"
 #include "formats/perfetto/packets.hpp"
+#include "formats/perfetto/reader.hpp"
 
 namespace entrain::kineto {
 namespace {
@@ -25,12 +25,6 @@ constexpr std::ptrdiff_t k_decimals = 3, k_most_digits = 19;  // of a time in ns
 
 std::string_view without_quotes(std::string_view text) {
   return text.size() >= 2 && text.front() == '"' ? text.substr(1, text.size() - 2) : text;
-}
-
-/// True if equal. `key` must have the size of `word`, which the compiler knows.
-template <std::size_t Size>
-bool is(std::string_view key, const char (&word)[Size]) {
-  return std::memcmp(key.data(), word, Size - 1) == 0;
 }
 
 /// Stores a time, and notes a second one.
@@ -42,27 +36,27 @@ void take_time(std::string_view value, std::string_view& time, EventText& event)
 void take_member(std::string_view key, std::string_view value, EventText& event) {
   switch (key.size()) {  // fewer comparisons per member
     case 1:
-      if (is(key, "s")) return void(event.reach = without_quotes(value));
+      if (is_word(key, "s")) return void(event.reach = without_quotes(value));
       break;
     case 2:
-      if (is(key, "ph")) return void(event.phase = without_quotes(value));
-      if (is(key, "ts")) return take_time(value, event.time, event);
-      if (is(key, "id")) return void(event.id = value);
-      if (is(key, "bp")) return void(event.bind = without_quotes(value));
+      if (is_word(key, "ph")) return void(event.phase = without_quotes(value));
+      if (is_word(key, "ts")) return take_time(value, event.time, event);
+      if (is_word(key, "id")) return void(event.id = value);
+      if (is_word(key, "bp")) return void(event.bind = without_quotes(value));
       break;
     case 3:
-      if (is(key, "id2")) return void(event.id2 = value);
-      if (is(key, "cat")) return void(event.category = without_quotes(value));
-      if (is(key, "pid")) return void(event.process = value);
-      if (is(key, "tid")) return void(event.thread = value);
-      if (is(key, "dur")) return take_time(value, event.duration, event);
+      if (is_word(key, "id2")) return void(event.id2 = value);
+      if (is_word(key, "cat")) return void(event.category = without_quotes(value));
+      if (is_word(key, "pid")) return void(event.process = value);
+      if (is_word(key, "tid")) return void(event.thread = value);
+      if (is_word(key, "dur")) return take_time(value, event.duration, event);
       break;
     case 4:
-      if (is(key, "name")) return void(event.name = without_quotes(value));
-      if (is(key, "args")) return void(event.arguments = value);
+      if (is_word(key, "name")) return void(event.name = without_quotes(value));
+      if (is_word(key, "args")) return void(event.arguments = value);
       break;
     case 5:
-      if (is(key, "scope")) return void(event.scope = value);
+      if (is_word(key, "scope")) return void(event.scope = value);
       break;
     default:
       if (key == "traceEvents") event.is_trace = true;
@@ -108,15 +102,15 @@ class FileWalk {
     TRY(read_all());
     if (no_event_) {
       return input_error("{} is no Chrome trace: what stands at byte {} of its list is no event",
-                         name_, window_.offset() + scanner_.position());
+                         name_, position());
     }
     if (scanner_.too_deep()) {
       return input_error("{}: byte {} lies in more than {} brackets; take this value out", name_,
-                         window_.offset() + scanner_.position(), json::k_most_depth);
+                         position(), json::k_most_depth);
     }
     if (scanner_.failed() && !is_at_end()) {
       return input_error("{}: byte {} cannot stand there in JSON; write the file again", name_,
-                         window_.offset() + scanner_.position());
+                         position());
     }
     const bool ended = !scanner_.failed();
     facts_.truncated = !ended || window_.cut();
@@ -128,6 +122,7 @@ class FileWalk {
   }
 
  private:
+  [[nodiscard]] std::uint64_t position() const { return window_.offset() + scanner_.position(); }
   /// True if only blanks are left in the window. A 0 byte is no blank.
   bool is_at_end() { return scanner_.peek() == '\0' && scanner_.at_end(); }
 
@@ -139,18 +134,20 @@ class FileWalk {
         return input_error(
             "{}: its trace ends before byte {}, and something else follows; give every trace as a "
             "file of its own",
-            name_, window_.offset() + scanner_.position());
+            name_, position());
       }
       if (window_.ended()) break;
       TRY(advance(window_.text().size()));
-      scanner_.continue_in(window_.text());
     }
     return sinks_.pass ? sinks_.pass(window_.text()) : Result<void>{};
   }
 
+  /// Drops a part of the text, and reads more.
   Result<void> advance(std::size_t done) {
     if (sinks_.pass && done > 0) TRY(sinks_.pass(window_.text().substr(0, done)));
-    return window_.advance(done);
+    TRY(window_.advance(done));
+    scanner_.continue_in(window_.text());
+    return {};
   }
 
   /// Runs a step of the scanner, with more text if it needs that. Returns the step's result; false
@@ -166,7 +163,6 @@ class FileWalk {
         return taken && !at.failed();
       }
       TRY(advance(scanner_.position()));
-      scanner_.continue_in(window_.text());
     }
   }
 
@@ -174,15 +170,11 @@ class FileWalk {
   Result<void> check_begin() {
     while (is_at_end() && !window_.ended()) {
       TRY(advance(scanner_.position()));
-      scanner_.continue_in(window_.text());
     }
     const char first = scanner_.peek();
     if (first == '{' || first == '[') return {};
-    return fail(
-        ErrorKind::input,
-        is_at_end()
-            ? fmt::format("{} holds no trace: it is empty", name_)
-            : fmt::format("{} is no Chrome trace: it is no object and no list of JSON", name_));
+    if (is_at_end()) return input_error("{} holds no trace: it is empty", name_);
+    return input_error("{} is no Chrome trace: it is no object and no list of JSON", name_);
   }
 
   Result<void> read_all() {
@@ -242,6 +234,57 @@ class FileWalk {
   bool no_event_ = false;  ///< the list contains something else than events
   FileFacts facts_;
 };
+
+/// for_each_event() of a Perfetto trace.
+Result<FileFacts> for_each_packet_event(const std::filesystem::path& path, const EventSinks& sinks,
+                                        std::uint64_t max_unpacked,
+                                        std::shared_ptr<perfetto::Survey> survey) {
+  if (survey == nullptr) survey = std::make_shared<perfetto::Survey>();
+  EventText text;
+  std::string local_id;
+  const auto see = [&](const perfetto::Event& event) {
+    const perfetto::Row& row = survey->tracks.rows()[event.row];
+    text.phase = {&event.phase, 1};
+    text.category = event.category;
+    text.name = event.name;
+    text.process = row.process;
+    text.thread = row.thread;
+    text.machine = row.machine;
+    text.arguments = event.arguments;
+    text.moment.reset();
+    if (event.phase != 'M') text.moment = {event.time, event.length};
+    if (event.is_local_id) local_id = fmt::format(R"({{"local": "{}"}})", event.id);
+    text.id = event.is_local_id ? std::string_view() : event.id;
+    text.id2 = event.is_local_id ? std::string_view(local_id) : std::string_view();
+    return sinks.see(text);
+  };
+  const auto wants_arguments = [&](const perfetto::Event& event) {
+    return sinks.wants_all || has_arguments_to_read(event.category, event.name);
+  };
+  TRY_ASSIGN(const perfetto::TraceFacts facts,
+             perfetto::read_events(path, max_unpacked, *survey,
+                                   {see, wants_arguments, sinks.fact, sinks.wants_all}));
+  FileFacts result;
+  result.is_misread = facts.is_misread;
+  if (facts.is_misread) {
+    TRY_ASSIGN(result.survey, perfetto::survey(path, max_unpacked));
+    return result;
+  }
+  result.survey = std::move(survey);
+  result.has_events = true;
+  result.truncated = facts.is_cut;
+  result.packing = facts.packing;
+  result.bytes = facts.bytes;
+  result.hash = facts.hash;
+  result.unit = static_cast<std::uint64_t>(facts.unit);
+  result.lost_events = facts.events_without_state + facts.events_without_time;
+  result.holds_other_times = facts.holds_other_times;
+  result.clock = facts.clock;
+  result.ties_machines = facts.ties_machines;
+  if (facts.lone_ends > 0) result.lost["lost_ends_without_a_begin"] = facts.lone_ends;
+  if (facts.unread_fields > 0) result.lost["lost_fields_of_events"] = facts.unread_fields;
+  return result;
+}
 
 }  // namespace
 

@@ -98,8 +98,8 @@ struct FileFacts {
 struct EventSinks {
   /// Called for every whole event, in order. Its views are valid until `pass`.
   std::function<Result<void>(const EventText&)> see{};
-  /// Called for each part of the text, in order, after the events that begin in it; no event lies
-  /// in two parts. May be empty.
+  /// Called for each part of a text of JSON, in order, after the events that begin in it; no event
+  /// lies in two parts. May be empty.
   std::function<Result<void>(std::string_view)> pass{};
   /// Called for each member beside the events: its key and value as written. May be empty.
   std::function<Result<void>(std::string_view, std::string_view)> fact{};
@@ -110,17 +110,11 @@ struct EventSinks {
 
 /// Reads a Chrome trace, or a Perfetto trace, from begin to end, with less than 1 MB of it in
 /// memory unless an event is longer. `survey`: FileFacts::survey of an earlier reading. Errors:
-/// those of json::Window and for_each_packet_event(); ErrorKind::input for invalid JSON before the
-/// end of the text, with the byte.
+/// those of json::Window, perfetto::survey() and the sinks; ErrorKind::input for invalid JSON
+/// before the end of the text, with the byte.
 Result<FileFacts> for_each_event(const std::filesystem::path& path, const EventSinks& sinks,
                                  std::uint64_t max_unpacked = 0,
                                  const std::shared_ptr<perfetto::Survey>& survey = nullptr);
-
-/// for_each_event() of a Perfetto trace; there are no parts of a text to pass. Errors: those of
-/// perfetto::survey() and of EventSinks::see.
-Result<FileFacts> for_each_packet_event(const std::filesystem::path& path, const EventSinks& sinks,
-                                        std::uint64_t max_unpacked,
-                                        std::shared_ptr<perfetto::Survey> survey);
 
 /// False if the first bytes of a text show that it is no Chrome or Perfetto trace: it is empty, no
 /// JSON, or other JSON.

@@ -113,18 +113,14 @@ class Matcher {
     sequence.calls.push_back(c);
   }
 
-  [[nodiscard]] const Call& call_of(const Member& one) const {
-    return files_[one.file].calls[one.call];
-  }
-
   void add(Instance instance) {
     const std::vector<Member>& members = instance.members;
-    const Call& first = call_of(members.front());
+    const Call& first = call_of(files_, members.front());
     instance.operation = first.operation;
     bool zero = false, one_root = true, one_size = true;
     std::uint64_t size = 0;
     for (const Member& one : members) {
-      const Call& call = call_of(one);
+      const Call& call = call_of(files_, one);
       zero |= call.zero_splits;
       one_root &= call.root == first.root;
       one_size &= size == 0 || call.size == 0 || call.size == size;
@@ -170,9 +166,9 @@ class Matcher {
       const Member& first = instance.members.front();
       bool agree = true;
       for (const Member& one : instance.members) {
-        const Call& call = call_of(one);
+        const Call& call = call_of(files_, one);
         agree &= &one == &first || one.file != (&one - 1)->file;
-        agree &= call.group == call_of(first).group && alike(call, call_of(first));
+        agree &= call.group == call_of(files_, first).group && alike(call, call_of(files_, first));
       }
       if (agree) {
         add(std::move(instance));
@@ -312,7 +308,7 @@ class Matcher {
     if (together.back().end - together.front().end > k_spread) return false;
     std::set<std::uint32_t> ranks;
     for (const Leftover& one : together) {
-      if (!alike(call_of(one), call_of(together.front()))) return false;
+      if (!alike(call_of(files_, one), call_of(files_, together.front()))) return false;
       if (!ranks.insert(one.file).second) return false;
     }
     const Sequence& reference = group.sequences[group.reference];
@@ -407,8 +403,8 @@ class Matcher {
     for (const Instance* instance : instances_[f]) {
       const Member* const there = instance->of(other);
       if (there == nullptr) continue;
-      const auto end = static_cast<std::int64_t>(call_of(*instance->of(f)).end);
-      known.push_back({end, end - static_cast<std::int64_t>(call_of(*there).end)});
+      const auto end = static_cast<std::int64_t>(call_of(files_, *instance->of(f)).end);
+      known.push_back({end, end - static_cast<std::int64_t>(call_of(files_, *there).end)});
     }
     std::sort(known.begin(), known.end(), [](const KnownOffset& a, const KnownOffset& b) {
       return std::tie(a.time, a.offset) < std::tie(b.time, b.offset);

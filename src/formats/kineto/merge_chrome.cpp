@@ -12,7 +12,7 @@
 #include "formats/json/strings.hpp"
 #include "formats/kineto/arrows.hpp"
 #include "formats/kineto/merge_rank.hpp"
-#include "formats/kineto/row_numbers.hpp"
+#include "formats/kineto/rewrite.hpp"
 
 namespace entrain::kineto {
 
@@ -53,9 +53,8 @@ class ChromeRank final : public RankMerger {
         phases_ += event.phase;
         return {};
       };
-      const auto timed = [&](const EventText& event, std::uint32_t clock, std::uint64_t begin,
-                             std::int64_t) {
-        return add(event, share_.plan.maps[file->numbers[clock]](begin));
+      const auto timed = [&](const TimedEvent& event) {
+        return add(event.text, share_.plan.maps[file->numbers[event.clock]](event.begin));
       };
       const auto other = [&](const EventText& event) { return add(event, 0); };
       TRY(for_each_time(*file, timed, {.see = other}));

@@ -12,7 +12,6 @@
 #include "base/try.hpp"
 #include "formats/json/strings.hpp"
 #include "formats/kineto/merge_rank.hpp"
-#include "formats/kineto/row_numbers.hpp"
 #include "formats/perfetto/packet_writer.hpp"
 #include "formats/perfetto/track_writer.hpp"
 

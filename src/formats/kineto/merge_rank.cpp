@@ -20,7 +20,7 @@ namespace entrain::kineto {
 
 namespace {
 
-std::uint64_t text_hash(std::string_view text) { return std::hash<std::string_view>{}(text); }
+std::uint64_t quick_hash(std::string_view text) { return std::hash<std::string_view>{}(text); }
 
 /// A call, by its clock and one of its stamps.
 struct CallStamp {
@@ -83,11 +83,6 @@ EventSort sort_of(const EventText& event) {
     if (phases.find(event.phase) != std::string_view::npos) return sort;
   }
   return unknown;
-}
-
-bool is_asynchronous(EventSort sort) {
-  return sort == EventSort::async_begin || sort == EventSort::async_end ||
-         sort == EventSort::async_instant;
 }
 
 std::string pair_key(const EventText& event) {
@@ -195,30 +190,27 @@ void RankMerger::count_unfinished() {
 Result<void> RankMerger::walk(const std::function<Result<void>(const Placed&)>& see,
                               const FactSink& fact) {
   for (const RankFile* const file : unit_.files) {
-    const auto timed = [&](const EventText& event, std::uint32_t clock, std::uint64_t begin,
-                           std::int64_t duration) -> Result<void> {
-      const std::uint32_t number = file->numbers[clock];
+    const auto timed = [&](const TimedEvent& one) -> Result<void> {
+      const std::uint32_t number = file->numbers[one.clock];
       const ClockMap& map = share_.plan.maps[number];
-      const std::uint64_t end =
-          begin + static_cast<std::uint64_t>(std::max<std::int64_t>(duration, 0));
       std::optional<EventText> moved;
       std::string arguments;
-      if (const std::string issued = corrected_issue_time(event, *file, map, share_.base);
+      if (const std::string issued = corrected_issue_time(one.text, *file, map, share_.base);
           !issued.empty()) {
-        const std::string_view before = issue_time_of(event);
-        const auto at = static_cast<std::size_t>(before.data() - event.arguments.data());
-        arguments = std::string(event.arguments).replace(at, before.size(), issued);
-        (moved = event)->arguments = arguments;
+        const std::string_view before = issue_time_of(one.text);
+        const auto at = static_cast<std::size_t>(before.data() - one.text.arguments.data());
+        arguments = std::string(one.text.arguments).replace(at, before.size(), issued);
+        (moved = one.text)->arguments = arguments;
       }
-      const std::int64_t time = map(begin);
-      const Placed placed{.event = moved ? *moved : event,
+      const std::int64_t begin = map(one.begin);
+      const Placed placed{.event = moved ? *moved : one.text,
                           .clock = number,
-                          .stamp = begin,
-                          .end_stamp = end,
-                          .begin = time,
-                          .end = end == begin ? time : std::max(time, map(end)),
+                          .stamp = one.begin,
+                          .end_stamp = one.end(),
+                          .begin = begin,
+                          .end = one.length == 0 ? begin : std::max(begin, map(one.end())),
                           .has_time = true};
-      if (placed.begin >= 0) return see(placed);
+      if (begin >= 0) return see(placed);
       return input_error("{}: a time would move before the year 1970", file->path.string());
     };
     const auto other = [&](const EventText& event) { return see({.event = event}); };
@@ -237,8 +229,8 @@ Result<void> RankMerger::walk(const std::function<Result<void>(const Placed&)>& 
 std::uint64_t RankMerger::arrow_id(const EventText& event) const {
   const std::uint64_t key = arrow_key(event).key;
   if (std::ranges::binary_search(share_.between_files, key)) return key | 1;
-  const std::uint64_t kind = mix(text_hash(event.category) + mix(text_hash(event.name)));
-  const std::uint64_t id = mix(text_hash(event.id) + mix(text_hash(event.id2)));
+  const std::uint64_t kind = mix(quick_hash(event.category) + mix(quick_hash(event.name)));
+  const std::uint64_t id = mix(quick_hash(event.id) + mix(quick_hash(event.id2)));
   return mix(kind + mix(id + mix(unit_.number + 1))) | 1;
 }
 

@@ -108,7 +108,9 @@ enum class EventSort : std::uint8_t {
 };
 EventSort sort_of(const EventText& event);
 /// True for a part of an asynchronous event, which is not of a thread.
-bool is_asynchronous(EventSort sort);
+inline bool is_asynchronous(EventSort sort) {
+  return sort >= EventSort::async_begin && sort <= EventSort::async_instant;
+}
 /// A text that a begin and its end share.
 std::string pair_key(const EventText& event);
 /// A value for people: strings without quotes and escapes.

@@ -15,13 +15,13 @@
 #include "formats/json/strings.hpp"
 #include "formats/kineto/arrows.hpp"
 #include "formats/kineto/clocks.hpp"
-#include "formats/kineto/collective_calls.hpp"
+#include "formats/kineto/time_index.hpp"
 
 namespace entrain::kineto {
 namespace {
 
-/// A range on the CPU that describes the collective launched inside of it.
-struct Range : KeptEvent {
+/// A kernel, or a range on the CPU that describes the collective launched inside of it.
+struct NamedEvent : KeptEvent {
   std::string_view name, arguments;
   [[nodiscard]] std::uint32_t key() const { return row; }
 };
@@ -60,13 +60,9 @@ std::vector<const Kept*> around(const std::vector<Kept>& sorted, const Key& key,
   return found;
 }
 
-struct Kernel : KeptEvent {
-  std::string_view name, arguments;
-};
-
 /// True if both are on one stream and overlap for more than half of the shorter one, which no
 /// stream does. `a` begins first. Files of some viewers have one thread for all streams.
-bool overlap(const Kernel& a, const Kernel& b) {
+bool overlap(const NamedEvent& a, const NamedEvent& b) {
   const std::int64_t both = std::min(a.end, b.end) - b.begin;
   const std::int64_t shorter = std::min(a.end - a.begin, b.end - b.begin);
   const std::string_view stream = member(a.arguments, "stream");
@@ -76,16 +72,13 @@ bool overlap(const Kernel& a, const Kernel& b) {
 
 /// True if so many kernels overlap that they must belong to several ranks whose devices have one
 /// number: at least 3, and more than a third. With two ranks, half of them do.
-bool are_merged(const std::vector<Kernel>& kernels) {
+bool are_merged(std::vector<NamedEvent> kernels) {
   constexpr std::size_t k_least = 3, k_share_divisor = 3;
-  std::vector<const Kernel*> order;
-  for (const Kernel& kernel : kernels) order.push_back(&kernel);
-  std::sort(order.begin(), order.end(), [](const Kernel* a, const Kernel* b) {
-    return std::tie(a->row, a->begin, a->end) < std::tie(b->row, b->begin, b->end);
-  });
+  std::ranges::sort(kernels, {},
+                    [](const NamedEvent& one) { return std::tuple(one.row, one.begin, one.end); });
   std::size_t count = 0;
-  for (std::size_t i = 1; i < order.size(); ++i) {
-    count += overlap(*order[i - 1], *order[i]) ? 1 : 0;
+  for (std::size_t i = 1; i < kernels.size(); ++i) {
+    count += overlap(kernels[i - 1], kernels[i]) ? 1 : 0;
   }
   return count >= k_least && k_share_divisor * count > kernels.size();
 }
@@ -139,12 +132,12 @@ class FileReader {
     if (is_begin_or_end(event)) {
       if (!event.has_length()) pair(event, own);
     } else if (is_collective_kernel(event)) {
-      kernels_.push_back(kernel_of(event, own));
+      kernels_.push_back(named(event, own));
     } else if (event.name.starts_with(k_step) && is_word(event.category, "user_annotation")) {
       steps_.push_back(
           {own, clocks_.row(own.row).process, whole_number(event.name.substr(k_step.size())) + 1});
     } else if (is_name_of_collective(event.name) && !is_arrow(event)) {
-      ranges_.push_back({own, texts_.interned(event.name), texts_.kept(event.arguments)});
+      ranges_.push_back(named(event, own));
     } else {
       arrows_.see(event, own);
     }
@@ -159,16 +152,15 @@ class FileReader {
       for (const auto& kernel : stack) file_.endless_calls += kernel ? 1 : 0;
     }
     std::set<std::string_view> devices;
-    for (const Kernel& kernel : kernels_) devices.insert(clocks_.row(kernel.row).process);
+    for (const NamedEvent& kernel : kernels_) devices.insert(clocks_.row(kernel.row).process);
     TRY(clocks_.finish(file_, devices));
     for (std::uint32_t row = 0; row < clocks_.rows(); ++row) {
-      const std::uint32_t clock = clocks_.clock(row);
-      times_->rows.push_back({clock, clock == 0 && file_.rows.contains(clocks_.row(row))});
+      times_->rows.push_back(file_.clock_of(clocks_.row(row)));
     }
     arrows_.finish(clocks_, file_);
     leave_out_kernels();
-    for (Kernel& kernel : kernels_) clocks_.count_on(kernel);
-    for (Range& range : ranges_) clocks_.count_on(range);
+    for (NamedEvent& kernel : kernels_) clocks_.count_on(kernel);
+    for (NamedEvent& range : ranges_) clocks_.count_on(range);
     for (Step& step : steps_) clocks_.count_on(step);
     const bool are_mixed = clocks_.share_a_part(devices);
     file_.one_stream = devices.size() == 1 && are_merged(kernels_);
@@ -179,7 +171,7 @@ class FileReader {
     sort_by_key(ranges_);
     sort_by_key(steps_);
     file_.calls.reserve(kernels_.size());
-    for (const Kernel& kernel : kernels_) {
+    for (const NamedEvent& kernel : kernels_) {
       file_.calls.push_back(call_of(kernel));
       file_.calls.back().place = static_cast<std::uint32_t>(file_.calls.size() - 1);
     }
@@ -188,13 +180,13 @@ class FileReader {
   }
 
  private:
-  Kernel kernel_of(const EventText& event, const KeptEvent& own) {
+  NamedEvent named(const EventText& event, const KeptEvent& own) {
     return {own, texts_.interned(event.name), texts_.kept(event.arguments)};
   }
 
   /// Leaves out kernels without a time, and in files of several ranks those of no device.
   void leave_out_kernels() {
-    std::erase_if(kernels_, [&](const Kernel& kernel) {
+    std::erase_if(kernels_, [&](const NamedEvent& kernel) {
       const std::uint32_t clock = clocks_.clock(kernel.row);
       const bool is_of_none = file_.parts > 1 && file_.machines.size() < 2 && clock == 0;
       const FileClock& own = file_.clocks[clock];
@@ -232,14 +224,14 @@ class FileReader {
       file_.endless_calls += begins && is_of_collective_kernel(event) ? 1 : 0;
       return;
     }
-    std::vector<std::optional<Kernel>>& stack = open_[id];
+    std::vector<std::optional<NamedEvent>>& stack = open_[id];
     if (begins) {
       stack.emplace_back();
-      if (is_of_collective_kernel(event)) stack.back() = kernel_of(event, own);
+      if (is_of_collective_kernel(event)) stack.back() = named(event, own);
       return;
     }
     if (stack.empty()) return;
-    std::optional<Kernel> kernel = stack.back();
+    std::optional<NamedEvent> kernel = stack.back();
     stack.pop_back();
     if (!kernel) return;
     if (own.begin < kernel->begin) {
@@ -253,12 +245,15 @@ class FileReader {
   /// `of`: time_of() or length_of(); `text`: as written.
   template <class Of>
   Result<std::int64_t> time(const EventText& event, const Of& of, std::string_view text) {
-    constexpr std::int64_t k_us = 1000;
     bool cut = false;
     const auto value = of(event, cut);
-    if (!value) return refuse(text);
+    if (!value) {
+      return input_error("{}: {} is no time in microseconds; write the file again",
+                         file_.path.string(), json::excerpt(text));
+    }
     file_.cut_times += cut ? 1 : 0;
-    if (event.moment ? *value % k_us != 0 : text.find_first_of(".eE") != std::string_view::npos) {
+    if (event.moment ? *value % k_ns_per_us != 0
+                     : text.find_first_of(".eE") != std::string_view::npos) {
       file_.whole_us = false;
     }
     return *value;
@@ -275,12 +270,7 @@ class FileReader {
     return at->second;
   }
 
-  tl::unexpected<Error> refuse(std::string_view text) const {
-    return input_error("{}: {} is no time in microseconds; write the file again",
-                       file_.path.string(), json::excerpt(text));
-  }
-
-  [[nodiscard]] Call call_of(const Kernel& kernel) {
+  [[nodiscard]] Call call_of(const NamedEvent& kernel) {
     Call call;
     call.begin = static_cast<std::uint64_t>(kernel.begin + file_.facts.base);
     call.end = static_cast<std::uint64_t>(kernel.end + file_.facts.base);
@@ -295,7 +285,7 @@ class FileReader {
     if (const KeptEvent* const launch = clocks_.launch(call.correlation, device)) {
       const auto steps = around(steps_, clocks_.row(launch->row).process, launch->begin);
       if (!steps.empty()) call.step = steps.front()->number;
-      for (const Range* range : around(ranges_, launch->row, launch->begin)) {
+      for (const NamedEvent* range : around(ranges_, launch->row, launch->begin)) {
         argument.add(range->arguments);
         if (range->name != "record_param_comms") range_name = range->name;
       }
@@ -330,35 +320,13 @@ class FileReader {
   /// Key: name and stream of a kernel.
   std::map<std::pair<std::string_view, std::string_view>, std::shared_ptr<const std::string>>
       labels_;
-  std::vector<Kernel> kernels_;
+  std::vector<NamedEvent> kernels_;
   /// Events that have begun (B, b) and not ended; none: they do not communicate. Key: number of the
   /// row, or id.
-  std::unordered_map<std::string, std::vector<std::optional<Kernel>>> open_;
-  std::vector<Range> ranges_;
+  std::unordered_map<std::string, std::vector<std::optional<NamedEvent>>> open_;
+  std::vector<NamedEvent> ranges_;
   std::vector<Step> steps_;
 };
-
-}  // namespace
-
-void sort_calls(RankFile& file) {
-  const auto is_before = [](const Call& a, const Call& b) {
-    return std::tie(a.begin, a.end, a.place) < std::tie(b.begin, b.end, b.place);
-  };
-  if (std::ranges::is_sorted(file.calls, is_before)) return;
-  std::stable_sort(file.calls.begin(), file.calls.end(), is_before);
-}
-
-bool is_collective_kernel(const EventText& event) {
-  const bool is_whole = event.is_phase('X') && event.has_length();
-  const bool begins = event.is_phase('B') || event.is_phase('b');
-  return (is_whole || begins) && is_of_collective_kernel(event);
-}
-
-bool has_arguments_to_read(std::string_view category, std::string_view name) {
-  return tells_of_clocks(category) || is_name_of_collective(name) || is_word(name, "clock_sync");
-}
-
-namespace {
 
 /// Reads a file once. `survey`: see for_each_event().
 Result<RankFile> read_once(const std::filesystem::path& path, std::uint64_t max_unpacked,
@@ -391,6 +359,24 @@ Result<RankFile> read_once(const std::filesystem::path& path, std::uint64_t max_
 }
 
 }  // namespace
+
+void sort_calls(RankFile& file) {
+  const auto is_before = [](const Call& a, const Call& b) {
+    return std::tie(a.begin, a.end, a.place) < std::tie(b.begin, b.end, b.place);
+  };
+  if (std::ranges::is_sorted(file.calls, is_before)) return;
+  std::stable_sort(file.calls.begin(), file.calls.end(), is_before);
+}
+
+bool is_collective_kernel(const EventText& event) {
+  const bool is_whole = event.is_phase('X') && event.has_length();
+  const bool begins = event.is_phase('B') || event.is_phase('b');
+  return (is_whole || begins) && is_of_collective_kernel(event);
+}
+
+bool has_arguments_to_read(std::string_view category, std::string_view name) {
+  return tells_of_clocks(category) || is_name_of_collective(name) || is_word(name, "clock_sync");
+}
 
 Result<RankFile> read_file(const std::filesystem::path& path, std::uint64_t max_unpacked) {
   TRY_ASSIGN(RankFile file, read_once(path, max_unpacked, nullptr));

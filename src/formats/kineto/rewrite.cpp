@@ -17,20 +17,20 @@
 #include "formats/json/text_file.hpp"
 #include "formats/json/window.hpp"
 #include "formats/kineto/arrows.hpp"
-#include "formats/kineto/row_numbers.hpp"
+#include "formats/kineto/time_index.hpp"
+#include "formats/perfetto/reader.hpp"
 #include "formats/recording.hpp"
 
 namespace entrain::kineto {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// Error for a file that is not what it was.
 tl::unexpected<Error> has_changed(const RankFile& file) {
   return formats::has_changed(file.path, file.was_summarised);
 }
-
-namespace {
-
-using RowFacts = TimeIndex::RowFacts;
 
 bool is_text_of(const RankFile& file, std::uint64_t bytes, std::uint64_t hash) {
   return hash == file.facts.hash && bytes == file.facts.bytes;
@@ -108,32 +108,34 @@ class TextCursor {
 /// The rows of a file that is read again.
 class RowReader {
  public:
-  RowReader(const RankFile& file, std::vector<RowFacts>& rows) : file_(file), rows_(rows) {}
+  explicit RowReader(const RankFile& file) : file_(file) {}
 
   /// The position of an event's row in `rows`.
   std::uint32_t number_of(const EventText& event) {
     const Row row{event.process, event.thread};
     const std::uint32_t number = numbers_(row);
-    if (number == rows_.size()) {
-      const auto known = file_.rows.find(row);
-      const bool is_known = known != file_.rows.end();
-      const std::uint32_t clock = is_known ? known->second : 0;
-      rows_.push_back({clock, is_known && clock == 0});
-    }
+    if (number == rows.size()) rows.push_back(file_.clock_of(row));
     return number;
   }
 
+  std::vector<RowClock> rows;
+
  private:
   const RankFile& file_;
-  std::vector<RowFacts>& rows_;
   RowNumbers numbers_;
 };
 
-/// Times of events, one after the other. They count on where their clock was set back.
+/// Times of an event as they stand in a text, ns without the base. Index: TimeIndex::Kind.
+using StoredTimes = std::array<std::optional<std::int64_t>, TimeIndex::k_kinds>;
+
+/// Times of events, one after the other, and those that maps make of them. They count on where
+/// their clock was set back.
 class RowTimes {
  public:
   /// `rows`: may grow.
-  RowTimes(const RankFile& file, const std::vector<RowFacts>& rows) : file_(file), rows_(rows) {}
+  RowTimes(const RankFile& file, const std::vector<RowClock>& rows,
+           std::span<const ClockMap> maps = {})
+      : file_(file), rows_(rows), maps_(maps) {}
 
   /// The begin of an event, ns since 1970 or another origin. `time`, `length`: as stored, without
   /// the base.
@@ -145,138 +147,73 @@ class RowTimes {
     const std::uint64_t end = static_cast<std::uint64_t>(time) + static_cast<std::uint64_t>(length);
     return begin + falls.ahead(time, orders_[row].see(time, static_cast<std::int64_t>(end)));
   }
+  /// The new times; none for a request that cannot move. Errors: ErrorKind::input for a file that
+  /// has changed, and for times before 1970.
+  Result<StoredTimes> moved(std::uint32_t row, const StoredTimes& before) {
+    const std::int64_t time = *before[0], length = before[TimeIndex::k_length].value_or(0);
+    if (clock_of(row).is_none(time, length)) return before;
+    TRY_ASSIGN(const std::uint64_t begin, this->begin(row, time, length));
+    const ClockMap& map = maps_[rows_[row].clock];
+    const std::int64_t after = map(begin);
+    if (after < 0) {
+      return input_error("{}: a time would move before the year 1970", file_.path.string());
+    }
+    StoredTimes result{after - file_.facts.base};
+    if (before[TimeIndex::k_length]) {
+      result[TimeIndex::k_length] = map(begin + static_cast<std::uint64_t>(length)) - after;
+    }
+    if (before[TimeIndex::k_issued]) {
+      const Result<std::uint64_t> asked = moment(before[TimeIndex::k_issued], file_);
+      if (asked) result[TimeIndex::k_issued] = map(*asked) - file_.facts.base;
+    }
+    return result;
+  }
   [[nodiscard]] const FileClock& clock_of(std::uint32_t row) const {
     return file_.clocks[rows_[row].clock];
   }
 
  private:
   const RankFile& file_;
-  const std::vector<RowFacts>& rows_;
+  const std::vector<RowClock>& rows_;
+  std::span<const ClockMap> maps_;
   std::vector<RowOrder> orders_;  ///< where each row's clock was set back
 };
 
-/// Times of an event as they stand in a text, ns without the base.
-struct StoredTimes {
-  std::array<std::int64_t, TimeIndex::k_kinds> of{};  ///< index: TimeIndex::Kind
-  std::array<bool, TimeIndex::k_kinds> has{};
-
-  [[nodiscard]] std::int64_t time() const { return of[0]; }
-  [[nodiscard]] std::int64_t length() const { return of[1]; }
-  [[nodiscard]] std::int64_t issued() const { return of[2]; }
-};
-
-/// A clock map at times that lie near each other, in any order.
-class NearMap {
- public:
-  explicit NearMap(const ClockMap& map) : map_(&map) {}
-  std::int64_t operator()(std::uint64_t local) {
-    if (map_->knots().size() <= 2) return (*map_)(local);
-    if (local <= after_ || local > until_) move_to(local);
-    return segment_(local);
-  }
-
- private:
-  void move_to(std::uint64_t local) {
-    const std::span<const ClockKnot> knots = map_->knots();
-    const auto end = std::lower_bound(
-        knots.begin() + 1, knots.end() - 1, local,
-        [](const ClockKnot& knot, std::uint64_t time) { return knot.local < time; });
-    after_ = end == knots.begin() + 1 ? 0 : (end - 1)->local;
-    until_ = end == knots.end() - 1 ? ~std::uint64_t{0} : end->local;
-    segment_ = *ClockMap::from_knots({*(end - 1), *end});
-  }
-
-  const ClockMap* map_;
-  ClockMap segment_;  ///< holds behind `after_`, up to `until_`
-  std::uint64_t after_ = 0, until_ = 0;
-};
-
-/// Computes the new times of events, one after the other. `Map`: evaluates a ClockMap.
-template <class Map>
-class Mover {
- public:
-  Mover(const RankFile& file, const std::vector<RowFacts>& rows, std::span<const ClockMap> maps)
-      : file_(file), rows_(rows), times_(file, rows), maps_(maps.begin(), maps.end()) {}
-
-  /// The new times; those that `before` has not mean nothing. Errors: ErrorKind::input for a file
-  /// that has changed, and for times before 1970.
-  Result<StoredTimes> moved(std::uint32_t row, const StoredTimes& before) {
-    const FileClock& clock = times_.clock_of(row);
-    if (clock.is_none(before.time(), before.length())) return before;
-    TRY_ASSIGN(const std::uint64_t begin, times_.begin(row, before.time(), before.length()));
-    Map& map = maps_[rows_[row].clock];
-    const std::int64_t after = map(begin);
-    if (after < 0) {
-      return input_error("{}: a time would move before the year 1970", file_.path.string());
-    }
-    StoredTimes result = before;
-    result.of[0] = after - file_.facts.base;
-    if (before.has[1]) {
-      result.of[1] = map(begin + static_cast<std::uint64_t>(before.length())) - after;
-    }
-    if (before.has[2]) {
-      const Result<std::uint64_t> asked = moment(before.issued(), file_);
-      result.has[2] = asked.has_value();
-      if (asked) result.of[2] = map(*asked) - file_.facts.base;
-    }
-    return result;
-  }
-
- private:
-  const RankFile& file_;
-  const std::vector<RowFacts>& rows_;
-  RowTimes times_;
-  std::vector<Map> maps_;
-};
-
-/// Takes a time of an event; false for what is none.
-Result<bool> take_time(TextCursor& text, TimeIndex::Kind kind, StoredTimes& times, bool& cut,
-                       std::string_view& number) {
-  TRY_ASSIGN(number, text.number());
-  const auto value = parse_time(number, cut);
-  if (!value) return false;
-  times.of[static_cast<std::size_t>(kind)] = *value;
-  times.has[static_cast<std::size_t>(kind)] = true;
-  return true;
-}
-
 constexpr std::size_t k_block = std::size_t{1} << 18;  // bytes written at once
 
-/// Appends a text with the times that a mover gives. Calls `flush` for a block or more of `out`.
-/// Errors: those of Mover::moved(), and of `flush`.
+/// Appends a text with the moved times. Calls `flush` for a block or more of `out`. Errors: those
+/// of RowTimes::moved(), and of `flush`.
 template <class Flush>
 Result<void> append_moved(TextCursor& text, const TimeIndex& times, const RankFile& file,
-                          Mover<NearMap>& mover, std::string& out, const Flush& flush) {
+                          RowTimes& mover, std::string& out, const Flush& flush) {
   TimeIndex::Reader index(times);
   TimeIndex::Entry entry;
   std::string rest;
   while (index.next(entry)) {
     StoredTimes before;
     std::array<std::pair<std::size_t, std::size_t>, TimeIndex::k_kinds> pieces;  // begin, end
-    for (const TimeIndex::Place& place : entry.all()) {
-      while (text.position() < place.at) {
-        TRY_ASSIGN(const std::string_view bytes, text.take(place.at - text.position()));
+    for (const auto& [at, kind] : entry.all()) {
+      while (text.position() < at) {
+        TRY_ASSIGN(const std::string_view bytes, text.take(at - text.position()));
         if (bytes.empty()) return has_changed(file);
         out += bytes;
       }
       bool cut = false;
-      std::string_view number;
-      TRY_ASSIGN(const bool is_time, take_time(text, place.kind, before, cut, number));
-      if (!is_time) return has_changed(file);
-      pieces[static_cast<std::size_t>(place.kind)] = {out.size(), out.size() + number.size()};
+      TRY_ASSIGN(const std::string_view number, text.number());
+      before[kind] = parse_time(number, cut);
+      if (!before[kind]) return has_changed(file);
+      pieces[kind] = {out.size(), out.size() + number.size()};
       out += number;
     }
     TRY_ASSIGN(const StoredTimes after, mover.moved(entry.row, before));
     for (std::uint32_t p = entry.count; p-- > 0;) {
-      const auto kind = static_cast<std::size_t>(entry.places[p].kind);
-      const bool is_changed = after.of[kind] != before.of[kind];
-      if (!is_changed && (entry.places[p].kind != TimeIndex::Kind::issued || !after.has[kind])) {
-        continue;
-      }
+      const TimeIndex::Kind kind = entry.places[p].kind;
+      const bool stays = after[kind] == before[kind] && kind != TimeIndex::k_issued;
+      if (stays || !after[kind]) continue;
       const auto [begin, end] = pieces[kind];
       rest.assign(out, end);
       out.resize(begin);
-      json::append_decimal(out, after.of[kind], k_ns_per_us);
+      json::append_decimal(out, *after[kind], k_ns_per_us);
       out += rest;
     }
     if (out.size() >= k_block) TRY(flush());
@@ -289,15 +226,15 @@ Result<void> append_moved(TextCursor& text, const TimeIndex& times, const RankFi
   }
 }
 
-/// Compares texts with their copies, by the maps themselves.
+/// Compares texts with their copies.
 class Comparison {
  public:
-  Comparison(const RankFile& file, const std::vector<RowFacts>& rows,
+  Comparison(const RankFile& file, const std::vector<RowClock>& rows,
              std::span<const ClockMap> maps)
-      : file_(file), mover_(file, rows, maps) {}
+      : file_(file), times_(file, rows, maps) {}
 
   /// The position in the copy of the first byte, or time, that is not what it must be; empty if
-  /// there is none. Errors: those of Mover::moved().
+  /// there is none. Errors: those of RowTimes::moved().
   Result<std::optional<std::uint64_t>> difference(TextCursor& text, TextCursor& copy,
                                                   const TimeIndex& times) {
     TimeIndex::Reader index(times);
@@ -305,24 +242,25 @@ class Comparison {
     while (index.next(entry)) {
       StoredTimes before, after;
       std::array<std::uint64_t, TimeIndex::k_kinds> begins{};  // in the copy
-      for (const TimeIndex::Place& place : entry.all()) {
-        TRY_ASSIGN(const bool equal, are_equal(text, copy, place.at));
+      for (const auto& [at, kind] : entry.all()) {
+        TRY_ASSIGN(const bool equal, are_equal(text, copy, at));
         if (!equal) return equal_until_;
-        const std::uint64_t begin = begins[static_cast<std::size_t>(place.kind)] = copy.position();
+        begins[kind] = copy.position();
         bool cut = false;
-        std::string_view number;
-        TRY_ASSIGN(const bool was_time, take_time(text, place.kind, before, cut, number));
-        if (!was_time) return has_changed(file_);
+        TRY_ASSIGN(const std::string_view old, text.number());
+        before[kind] = parse_time(old, cut);
+        if (!before[kind]) return has_changed(file_);
         cut = false;
-        TRY_ASSIGN(const bool is_time, take_time(copy, place.kind, after, cut, number));
-        if (!is_time) return begin;
-        if (place.kind == TimeIndex::Kind::issued) continue;
-        facts.cut_times += cut ? 1 : 0;
-        facts.whole_us = facts.whole_us && number.find_first_of(".eE") == std::string_view::npos;
+        TRY_ASSIGN(const std::string_view number, copy.number());
+        after[kind] = parse_time(number, cut);
+        if (!after[kind]) return begins[kind];
+        if (kind == TimeIndex::k_issued) continue;
+        cut_times += cut ? 1 : 0;
+        whole_us = whole_us && number.find_first_of(".eE") == std::string_view::npos;
       }
-      TRY_ASSIGN(const StoredTimes wanted, mover_.moved(entry.row, before));
+      TRY_ASSIGN(const StoredTimes wanted, times_.moved(entry.row, before));
       for (std::size_t kind = 0; kind < begins.size(); ++kind) {
-        if (wanted.of[kind] != after.of[kind]) return begins[kind];
+        if ((wanted[kind] ? wanted : before)[kind] != after[kind]) return begins[kind];
       }
     }
     TRY_ASSIGN(const bool equal, are_equal(text, copy, ~std::uint64_t{0}));
@@ -332,7 +270,8 @@ class Comparison {
     return std::nullopt;
   }
 
-  CopyFacts facts;  ///< facts of all copies compared, without size and hash
+  std::uint64_t cut_times = 0;  ///< RankFile::cut_times of the copies
+  bool whole_us = true;         ///< RankFile::whole_us of the copies
 
  private:
   /// Compares the bytes up to a position of the original.
@@ -355,7 +294,7 @@ class Comparison {
   }
 
   const RankFile& file_;
-  Mover<ClockMap> mover_;
+  RowTimes times_;
   std::uint64_t equal_until_ = 0;  ///< position in the copy
 };
 
@@ -377,9 +316,8 @@ std::string corrected_issue_time(const EventText& event, const RankFile& file, c
 }
 
 Result<FileFacts> for_each_time(const RankFile& file, const SeeTime& see, EventSinks others) {
-  std::vector<RowFacts> rows;
-  RowReader reader(file, rows);
-  RowTimes times(file, rows);
+  RowReader reader(file);
+  RowTimes times(file, reader.rows);
   const auto see_other = std::move(others.see);
   others.see = [&](const EventText& event) -> Result<void> {
     const bool has_time = event.has_time() && event.phase != "M";
@@ -392,7 +330,7 @@ Result<FileFacts> for_each_time(const RankFile& file, const SeeTime& see, EventS
     if (!time) return has_changed(file);
     const auto length = event.has_length() ? length_of(event, cut).value_or(0) : 0;
     TRY_ASSIGN(const std::uint64_t begin, times.begin(row, *time, length));
-    return see(event, rows[row].clock, begin, length);
+    return see({event, reader.rows[row].clock, begin, length});
   };
   TRY_ASSIGN(FileFacts facts,
              for_each_event(file.path, others, file.max_unpacked, file.facts.survey));
@@ -423,6 +361,37 @@ bool stays(const RankFile& file, std::span<const ClockMap> maps) {
          });
 }
 
+/// write_file() of a Perfetto trace.
+Result<void> write_packets(const fs::path& to, const RankFile& file,
+                           std::span<const ClockMap> maps) {
+  TRY_ASSIGN(json::TextWriter writer, json::TextWriter::create(to, file.facts.packing));
+  const std::vector<perfetto::Row>& rows = file.facts.survey->tracks.rows();
+  std::vector<std::uint32_t> clocks;
+  for (const perfetto::Row& row : rows) {
+    clocks.push_back(file.clock_of({row.process, row.thread}).clock);
+  }
+  const auto new_time = [&](const perfetto::Row* row, std::uint32_t machine,
+                            std::int64_t time) -> Result<std::int64_t> {
+    std::uint32_t clock = 0;
+    if (row != nullptr) {
+      clock = clocks[static_cast<std::size_t>(row - rows.data())];
+    } else if (const auto host = file.machines.find(machine); host != file.machines.end()) {
+      clock = host->second;
+    }
+    // Times of packets that are no events may be anything.
+    const bool is_none = row == nullptr ? time == 0 : file.clocks[clock].is_none(time);
+    if (is_none || time < 0 || time > k_last_time) return time;
+    const std::int64_t moved = maps[clock](static_cast<std::uint64_t>(time));
+    if (moved >= 0) return moved;
+    return input_error("{}: a time would move before the begin of its clock", file.path.string());
+  };
+  TRY_ASSIGN(const perfetto::TraceFacts facts,
+             perfetto::retime(file.path, file.max_unpacked, *file.facts.survey, new_time,
+                              [&](std::string_view text) { return writer.write(text); }));
+  if (!is_text_of(file, facts.bytes, facts.hash)) return has_changed(file);
+  return writer.close();
+}
+
 }  // namespace
 
 Result<void> write_file(const fs::path& to, const RankFile& file, std::span<const ClockMap> maps) {
@@ -432,7 +401,7 @@ Result<void> write_file(const fs::path& to, const RankFile& file, std::span<cons
   TRY_ASSIGN(json::Window window,
              json::Window::open(file.path, file.max_unpacked, json::Content::bytes));
   TextCursor text(window);
-  Mover<NearMap> mover(file, file.times->rows, maps);
+  RowTimes mover(file, file.times->rows, maps);
   std::string out;
   const auto flush = [&] {
     Result<void> written = writer.write(out);
@@ -445,21 +414,24 @@ Result<void> write_file(const fs::path& to, const RankFile& file, std::span<cons
   return writer.close();
 }
 
-Result<CopyFacts> check_copy(const RankFile& file, const fs::path& copy,
-                             std::span<const ClockMap> maps) {
-  TRY_ASSIGN(json::Window window,
-             json::Window::open(file.path, file.max_unpacked, json::Content::bytes));
-  TRY_ASSIGN(json::Window other, json::Window::open(copy, file.max_unpacked, json::Content::bytes));
+Result<void> check_copy(const RankFile& file, RankFile& copy, std::span<const ClockMap> maps) {
+  const auto open = [&](const fs::path& path) {
+    return json::Window::open(path, file.max_unpacked, json::Content::bytes);
+  };
+  TRY_ASSIGN(json::Window window, open(file.path));
+  TRY_ASSIGN(json::Window other, open(copy.path));
   TextCursor text(window), written(other);
   Comparison comparison(file, file.times->rows, maps);
   TRY_ASSIGN(const auto differs, comparison.difference(text, written, *file.times));
   TRY_ASSIGN(const bool is_same,
              differs ? holds_text_of(file, file.path) : is_unchanged(file, window));
   if (!is_same) return has_changed(file);
-  if (differs) return no_copy(file, copy, *differs);
-  comparison.facts.bytes = other.total();
-  comparison.facts.hash = other.hash();
-  return comparison.facts;
+  if (differs) return no_copy(file, copy.path, *differs);
+  copy.cut_times = comparison.cut_times;
+  copy.whole_us = comparison.whole_us;
+  copy.facts.bytes = other.total();
+  copy.facts.hash = other.hash();
+  return {};
 }
 
 namespace {
@@ -469,9 +441,9 @@ Result<void> write_json_part(const fs::path& to, const RankFile& file,
                              std::span<const ClockMap> maps) {
   TRY_ASSIGN(json::TextWriter writer, json::TextWriter::create(to, file.facts.packing));
   TimeIndex times;  // of a piece
-  RowReader rows(file, times.rows);
-  Mover<NearMap> mover(file, times.rows, maps);
-  Comparison comparison(file, times.rows, maps);
+  RowReader rows(file);
+  RowTimes mover(file, rows.rows, maps);
+  Comparison comparison(file, rows.rows, maps);
   std::string copy;  // of a piece
   std::uint64_t read = 0, written = 0;
   std::vector<std::pair<std::size_t, std::uint64_t>> pieces;  // sizes and hashes of copies

@@ -16,13 +16,17 @@
 /// Reads files of a run again, and writes them with other times.
 namespace entrain::kineto {
 
-/// Error for a file that is not what it was.
-tl::unexpected<Error> has_changed(const RankFile& file);
+/// An event with its time by its clock.
+struct TimedEvent {
+  const EventText& text;
+  std::uint32_t clock = 0;  ///< position in RankFile::clocks
+  std::uint64_t begin = 0;
+  std::int64_t length = 0;  ///< 0 for events without one
 
-/// Called for all events with a time; the duration is 0 for those without a length. `clock`:
-/// position in RankFile::clocks.
-using SeeTime = std::function<Result<void>(const EventText&, std::uint32_t clock,
-                                           std::uint64_t begin, std::int64_t duration)>;
+  [[nodiscard]] std::uint64_t end() const { return begin + static_cast<std::uint64_t>(length); }
+};
+/// Called for all events with a time.
+using SeeTime = std::function<Result<void>(const TimedEvent&)>;
 
 /// Reads a file again. `others`: receivers of all else, whose `see` gets the events without a time.
 /// Returns what was found beside the events. Errors: ErrorKind::input if the file has changed, and
@@ -39,23 +43,11 @@ std::string corrected_issue_time(const EventText& event, const RankFile& file, c
 Result<void> write_file(const std::filesystem::path& to, const RankFile& file,
                         std::span<const ClockMap> maps);
 
-/// write_file() of a Perfetto trace.
-Result<void> write_packets(const std::filesystem::path& to, const RankFile& file,
-                           std::span<const ClockMap> maps);
-
-/// Facts of a copy that may differ from its original's.
-struct CopyFacts {
-  std::uint64_t cut_times = 0;  ///< RankFile::cut_times
-  bool whole_us = true;         ///< RankFile::whole_us
-  std::uint64_t bytes = 0;      ///< size of the text
-  std::uint64_t hash = 0;       ///< hash of the text
-};
-
 /// Reads a copy that write_file() has written of a file of JSON, side by side with the original:
-/// its times must be those that the maps give, and every other byte that of the original. Errors:
+/// its times must be those that the maps give, and every other byte that of the original. `copy`:
+/// what is known of the original, with the path of the copy; gets what may differ. Errors:
 /// ErrorKind::output where they are not; those of for_each_time().
-Result<CopyFacts> check_copy(const RankFile& file, const std::filesystem::path& copy,
-                             std::span<const ClockMap> maps);
+Result<void> check_copy(const RankFile& file, RankFile& copy, std::span<const ClockMap> maps);
 
 /// write_file() for a file that was summarised, with the maps that were fitted. A file of JSON is
 /// parsed once: each piece of the copy is compared with the original, then written, and unpacked

@@ -31,8 +31,10 @@ class Copies : public Chrome {
     change(text);
     std::filesystem::remove(to_);
     EXPECT_TRUE(json::save(to_, text, json::Packing::none));
-    const auto facts = check_copy(file_, to_, maps_);
-    return facts ? "" : facts.error().message;
+    RankFile written = file_;
+    written.path = to_;
+    const auto checked = check_copy(file_, written, maps_);
+    return checked ? "" : checked.error().message;
   }
 
   std::filesystem::path to_ = folder_ / "copy.json";

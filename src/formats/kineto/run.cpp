@@ -11,17 +11,15 @@
 #include <fmt/core.h>
 
 #include "base/counters.hpp"
-#include "base/edge_list.hpp"
-#include "base/executor.hpp"
-#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/flat_map.hpp"
-#include "base/try.hpp"
+#include "base/name_table.hpp"
 #include "formats/json/document.hpp"
 #include "formats/json/strings.hpp"
 #include "formats/kineto/arrows.hpp"
 #include "formats/kineto/claims.hpp"
-#include "formats/kineto/collective_calls.hpp"
+#include "formats/kineto/manifest.hpp"
+#include "formats/kineto/ranks.hpp"
 
 namespace entrain::kineto {
 
@@ -29,7 +27,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::uint64_t k_us = 1000;
 constexpr std::size_t k_most_label = 60;  ///< shown bytes of a group's name
 
 std::uint64_t hash_of(const EventText& event) {
@@ -63,10 +60,9 @@ void Run::take(Matches matches) {
   for (const Instance& instance : matches_.instances) total += instance.members.size();
   set_refuted_aside(drop_refuted(matches_.instances, ranks_), total, "calls");
   add_clocks();
+  const std::size_t inner = list.cause_time.size();
   add_calls();
-  // The names of launches are in the files only.
-  event_names = names_of_worst_edges(place_ == Place::here ? files_ : std::vector<RankFile>(),
-                                     ranks_, matches_.instances, list, stored_times());
+  name_worst_edges(inner);
   name_contents();
 }
 
@@ -92,7 +88,7 @@ void Run::add_clock(const RankFile& file, const FileClock& own, std::string name
   clock.process = fmt::format("rank {}", file.rank);
   clock.kind = ClockKind::wall;
   if (own.events > 0) clock.events = StampRange{own.first, own.last};
-  clock.granule = std::max(file.whole_us ? k_us : 1, file.facts.unit);
+  clock.granule = std::max(file.whole_us ? std::uint64_t{k_ns_per_us} : 1, file.facts.unit);
   clocks.clocks.push_back(std::move(clock));
 }
 
@@ -117,10 +113,8 @@ void Run::add_calls() {
   const std::uint64_t of_arrows = calls;
   std::uint64_t zeros = 0, timeless = 0, endless = 0, mixed = 0, truncated = 0, lost = 0;
   warn_of_cuts();
-  const std::vector<std::string> impossible = impossible_ranks(files_);
-  warnings.insert(warnings.end(), impossible.begin(), impossible.end());
+  std::ranges::move(impossible_ranks(files_), std::back_inserter(warnings));
   for (const RankFile& file : files_) {
-    calls += file.endless_calls + file.mixed_calls + file.timeless_calls;
     zeros += file.zeros;
     truncated += file.facts.truncated ? 1 : 0;
     lost += file.facts.lost_events;
@@ -130,6 +124,7 @@ void Run::add_calls() {
     if (file.mixed_calls > 0) warn_of_mixed(file);
     endless += file.endless_calls;
   }
+  calls += endless + mixed + timeless;
   for (const RankFile& rank : ranks_) calls += rank.calls.size();
   warn_of_apart();
   std::set<std::uint32_t> apart;
@@ -157,8 +152,11 @@ void Run::add_calls() {
 void Run::warn_of_cuts() {
   for (const RankFile& file : files_) {
     note_falls(file);
-    if (file.facts.truncated && file.events > 0) warn_of_cut(file.path);
-    if (file.events > 0 || !file.facts.truncated) continue;
+    if (!file.facts.truncated) continue;
+    if (file.events > 0) {
+      warn_of_cut(file.path);
+      continue;
+    }
     warnings.insert(warnings.begin(),
                     fmt::format("{} ends before its first event: nothing is known of rank {}",
                                 file.path.filename().string(), file.rank));
@@ -206,15 +204,16 @@ std::vector<ClockMap> Run::stored_times() const {
 
 /// Tells of packets of a Perfetto trace that say more than is read.
 void Run::note_packets(const RankFile& file) {
+  const std::string name = file.path.filename().string();
   if (file.facts.holds_other_times) {
-    notes.push_back(fmt::format("{} holds records of the kernel: their times stay as they are",
-                                file.path.filename().string()));
+    notes.push_back(
+        fmt::format("{} holds records of the kernel: their times stay as they are", name));
   }
   if (file.facts.ties_machines) {
     notes.push_back(
         fmt::format("{} tells offsets between the clocks of its machines: they are not read, and "
                     "become 0 in a copy with other times, as viewers add them to times",
-                    file.path.filename().string()));
+                    name));
   }
 }
 
@@ -237,20 +236,16 @@ void Run::warn_of_apart() {
           fmt::format("so it is with {} more ranks", matches_.apart.size() - k_most_named));
       return;
     }
-    if (one.calls > 0) {
-      warnings.push_back(
-          fmt::format("the {} {} calls of rank {} fit none of rank {}: a clock was set there, or "
-                      "calls were not "
-                      "recorded; they are not paired; record Comms Id and Seq",
-                      one.is_head ? "first" : "last", one.calls, ranks_[one.file].rank,
-                      ranks_[one.other].rank));
-      continue;
-    }
+    const std::uint32_t rank = ranks_[one.file].rank, other = ranks_[one.other].rank;
     warnings.push_back(
-        fmt::format("calls of rank {} fit those of rank {} at {}: they are not paired; record "
-                    "ProfilerStep#, or "
-                    "Comms Id and Seq",
-                    ranks_[one.file].rank, ranks_[one.other].rank, offsets_text(one.offsets)));
+        one.calls > 0
+            ? fmt::format("the {} {} calls of rank {} fit none of rank {}: a clock was set there, "
+                          "or calls were not recorded; they are not paired; record Comms Id and "
+                          "Seq",
+                          one.is_head ? "first" : "last", one.calls, rank, other)
+            : fmt::format("calls of rank {} fit those of rank {} at {}: they are not paired; "
+                          "record ProfilerStep#, or Comms Id and Seq",
+                          rank, other, offsets_text(one.offsets)));
   }
 }
 
@@ -328,11 +323,10 @@ void Run::warn_of_origins() {
 }
 
 void Run::name_contents() {
-  const auto count = std::count_if(files_.begin(), files_.end(), [](const RankFile& file) {
-    return file.facts.survey != nullptr;
-  });
-  const bool are_all = count == static_cast<std::ptrdiff_t>(files_.size());
-  format = count == 0 ? "Chrome JSON" : are_all ? "Perfetto" : "Chrome JSON and Perfetto";
+  const auto is_json = [](const RankFile& file) { return file.facts.survey == nullptr; };
+  format = std::ranges::all_of(files_, is_json)    ? "Chrome JSON"
+           : std::ranges::none_of(files_, is_json) ? "Perfetto"
+                                                   : "Chrome JSON and Perfetto";
   words = {.single = "launch, message",
            .receive = "message",
            .receives = "messages",
@@ -408,25 +402,63 @@ Result<LinkCounts> Run::write_overlay(const fs::path& folder, const fs::path& fi
   return links;
 }
 
+/// Messages are left out. A group whose size no call tells has as many members as the largest of
+/// its collectives, and one more if ranks are missing: these are incomplete.
+Result<std::optional<trace::Collectives>> Run::collectives(const trace::Share&, const CheckOptions&,
+                                                           Progress*) const {
+  trace::Collectives found;
+  NameTable names;
+  std::vector<std::uint32_t> most;  // members of a collective, per group
+  for (std::size_t o = 0; o <= static_cast<std::size_t>(Operation::other); ++o) {
+    found.operations.emplace_back(name_of(static_cast<Operation>(o)));
+  }
+  for (const Instance& instance : matches_.instances) {
+    if (instance.operation == Operation::send_receive) continue;
+    const bool from_root = comes_from_root(instance.operation);
+    const bool to_root = goes_to_root(instance.operation);
+    trace::CollectiveOperation collective{
+        .first = found.calls.size(),
+        .members = static_cast<std::uint32_t>(instance.members.size()),
+        .operation = static_cast<std::uint32_t>(instance.operation),
+        .group = names.number(call_of(ranks_, instance.members.front()).group)};
+    most.resize(names.all().size(), 0);
+    most[collective.group] = std::max(most[collective.group], collective.members);
+    for (const Member& member : instance.members) {
+      const Call& call = call_of(ranks_, member);
+      const bool is_root = member.file == instance.root;
+      collective.expected = std::max(collective.expected, call.group_size);
+      if (call.step > 0 && !collective.step) collective.step = call.step - 1;
+      found.calls.push_back({.begin = call.begin,
+                             .end = call.end,
+                             .location = ranks_[member.file].numbers[call.clock],
+                             .gives = !from_root || is_root,
+                             .takes = !(from_root && is_root) && (!to_root || is_root)});
+    }
+    found.all.push_back(collective);
+  }
+  // Ranks that are missing may be members of a group whose size nobody tells.
+  const std::uint32_t unseen = missing_ranks(files_).count > 0 ? 1 : 0;
+  for (trace::CollectiveOperation& one : found.all) {
+    if (one.expected == 0) one.expected = most[one.group] + unseen;
+  }
+  found.groups = names.all();
+  return found;
+}
+
 /// Ends of calls count as communication, as in archives.
 Result<formats::EventTimes> Run::event_times() const {
   formats::EventTimes times;
   times.of_clock.resize(clocks.clocks.size());
   times.files.resize(files_.size());
-  const auto read = [&](std::size_t f) -> Result<void> {
-    formats::FileFingerprint& fingerprint = times.files[f];
-    const auto add = [&](const EventText& event, std::uint32_t clock, std::uint64_t begin,
-                         std::int64_t duration) -> Result<void> {
-      std::vector<formats::EventTime>& own = times.of_clock[files_[f].numbers[clock]];
-      fingerprint.add(hash_of(event));
-      const bool is_call = is_collective_kernel(event);
-      const bool has_end = event.has_length();
-      own.emplace_back(begin, is_call && !has_end);
-      if (has_end) own.emplace_back(begin + static_cast<std::uint64_t>(duration), is_call);
+  const auto read = [&](std::size_t f) {
+    return for_each_time(files_[f], [&](const TimedEvent& event) -> Result<void> {
+      std::vector<formats::EventTime>& own = times.of_clock[files_[f].numbers[event.clock]];
+      times.files[f].add(hash_of(event.text));
+      const bool is_call = is_collective_kernel(event.text), has_end = event.text.has_length();
+      own.emplace_back(event.begin, is_call && !has_end);
+      if (has_end) own.emplace_back(event.end(), is_call);
       return {};
-    };
-    TRY(for_each_time(files_[f], add));
-    return {};
+    });
   };
   TRY(parallel_for(threads_, ranks_.size(), [&](std::size_t r) -> Result<void> {
     for (std::size_t f = 0; f < files_.size(); ++f) {
@@ -439,31 +471,26 @@ Result<formats::EventTimes> Run::event_times() const {
 
 Result<std::vector<std::uint64_t>> Run::event_hashes(std::size_t file) const {
   std::vector<std::uint64_t> hashes;
-  TRY(for_each_time(
-      files_[file],
-      [&](const EventText& event, std::uint32_t, std::uint64_t, std::int64_t) -> Result<void> {
-        hashes.push_back(hash_of(event));
-        return {};
-      }));
+  TRY(for_each_time(files_[file], [&](const TimedEvent& event) -> Result<void> {
+    hashes.push_back(hash_of(event.text));
+    return {};
+  }));
   return hashes;
 }
 
 Result<void> Run::for_each_work(
     const std::function<Result<void>(const formats::Work&)>& see) const {
-  for (std::uint32_t f = 0; f < files_.size(); ++f) {
-    TRY(for_each_time(files_[f],
-                      [&](const EventText& event, std::uint32_t clock, std::uint64_t begin,
-                          std::int64_t duration) -> Result<void> {
-                        if (!event.has_length()) return {};
-                        const bool is_plain = event.name.find('\\') == std::string_view::npos;
-                        const std::string unescaped = is_plain ? "" : json::unescaped(event.name);
-                        const std::string row = shown_text(event.thread);
-                        return see({.clock = files_[f].numbers[clock],
-                                    .begin = begin,
-                                    .end = begin + static_cast<std::uint64_t>(duration),
-                                    .name = is_plain ? event.name : unescaped,
-                                    .row = row});
-                      }));
+  for (const RankFile& file : files_) {
+    TRY(for_each_time(file, [&](const TimedEvent& event) -> Result<void> {
+      if (!event.text.has_length()) return {};
+      const std::string name = json::unescaped(event.text.name);
+      const std::string row = shown_text(event.text.thread);
+      return see({.clock = file.numbers[event.clock],
+                  .begin = event.begin,
+                  .end = event.end(),
+                  .name = name,
+                  .row = row});
+    }));
   }
   return {};
 }
@@ -506,14 +533,8 @@ Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folde
   for (RankFile& copy : copies) copy.path = folder / copy.path.filename();
   const auto is_text = [](const RankFile& file) { return file.times != nullptr; };
   if (!std::ranges::all_of(files_, is_text)) return read_anew(copies);
-  TRY(parallel_for(threads_, copies.size(), [&](std::size_t f) -> Result<void> {
-    const std::vector<ClockMap> own = maps_of(files_[f], maps);
-    TRY_ASSIGN(const CopyFacts facts, check_copy(files_[f], copies[f].path, own));
-    copies[f].cut_times = facts.cut_times;
-    copies[f].whole_us = facts.whole_us;
-    copies[f].facts.bytes = facts.bytes;
-    copies[f].facts.hash = facts.hash;
-    return {};
+  TRY(parallel_for(threads_, copies.size(), [&](std::size_t f) {
+    return check_copy(files_[f], copies[f], maps_of(files_[f], maps));
   }));
   return moved(std::move(copies), maps);
 }

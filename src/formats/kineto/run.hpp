@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/edge_list.hpp"
 #include "base/executor.hpp"
 #include "base/fail.hpp"
 #include "base/try.hpp"
@@ -25,20 +23,6 @@
 #include "formats/recording.hpp"
 
 namespace entrain::kineto {
-
-/// Names of an event in a viewer: kernel, stream and step. Key: clock (position in
-/// Clocks::clocks) and stamp.
-using EventNames = std::map<std::pair<std::uint32_t, std::uint64_t>, std::string>;
-
-/// Names both ends of the most violated edges of each kind, by the times as stored. `files`: as
-/// read; `ranks`: with the clocks and calls of `instances`. `list`: first the edges between hosts
-/// and devices, rank by rank; its instances are those of `instances` that are no messages, in
-/// order; `stored`: Source::stored_times(). If a launch or a wait is the most violated, the files
-/// of its rank are read again, and the names are missing if that fails.
-EventNames names_of_worst_edges(const std::vector<RankFile>& files,
-                                const std::vector<RankFile>& ranks,
-                                const std::vector<Instance>& instances, const EdgeList& list,
-                                std::span<const ClockMap> stored);
 
 // Files as compact bytes: what read_file() leaves of each (summary.cpp).
 
@@ -146,6 +130,10 @@ class Run : public formats::Recording {
   void add_clock(const RankFile& file, const FileClock& own, std::string name);
   void add_devices(const RankFile& rank);
   void add_calls();
+  /// Fills `event_names` for the most violated edges of each kind, by the times as stored. The
+  /// first `inner` edges are between hosts and devices: of the worst of these the files are read
+  /// again. Names are missing if that fails.
+  void name_worst_edges(std::size_t inner);
   void name_contents();
   void add(const Instance& instance);
   void add_message(const Instance& instance);
