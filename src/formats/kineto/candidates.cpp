@@ -4,133 +4,88 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
-#include "formats/kineto/thresholds.hpp"
+#include "base/stray_times.hpp"
 
 namespace entrain::kineto {
 namespace {
 
-using Threshold = AlignmentThresholds;
-
 /// Extends a pair of calls in one direction. Calls that end together become partners; of two that
 /// do not, the one that ends earlier in this direction is lost.
-class Walk {
- public:
-  /// `direction`: 1 or -1. `stops`: it ends at a change point of the offset. Appends the calls of
-  /// the first sequence that get a partner to `paired`.
-  Walk(const Sequence& a, const Sequence& b, std::size_t i, std::size_t j, int direction,
-       bool stops, Alignment& alignment, std::vector<std::size_t>& paired)
-      : a_(a),
-        b_(b),
-        direction_(direction),
-        stops_(stops),
-        alignment_(alignment),
-        paired_(paired),
-        i_(place(i)),
-        j_(place(j)) {
-    least_ = most_ = latest_ = a_.end(i) - b_.end(j);
-    first_end_ = latest_end_ = a_.end(i);
-  }
+struct Walk {
+  const Sequence& a;
+  const Sequence& b;
+  std::size_t i = 0, j = 0;  ///< first the pair, then the calls that are looked at
+  bool is_forth = true;
+  bool stops = false;  ///< it ends at a change point of the offset
+  Alignment& alignment;
+  std::vector<std::size_t>& paired;  ///< gets the calls of the first sequence that get a partner
+
+  std::size_t step = is_forth ? 1 : ~std::size_t{0};                  ///< one back, modulo 2^64
+  std::int64_t latest = offset(i, j), least = latest, most = latest;  ///< of pairs, ns
+  std::int64_t first_end = a.end(i), latest_end = first_end;
+  std::int64_t jitter_sum = 0;  ///< sum of net jitter, ns
+  std::size_t matched = 0, lost = 0;
+  std::size_t lost_at_match = 0;  ///< calls lost before the latest pair
 
   /// Returns false if too many calls would be lost, or the jitter is too large.
   bool run() {
-    for (i_ += direction_, j_ += direction_; inside();) {
-      if (agree(i_, j_)) {
+    for (i += step, j += step; !first_ended() && !other_ended();) {
+      if (agree(i, j)) {
         match();
-      } else if (steps_to_match(i_, j_ + direction_)) {
-        lose_other();
-      } else if (steps_to_match(i_ + direction_, j_)) {
-        lose_own();
-      } else if (direction_ * (distance(i_, j_) - latest_) < 0) {
-        lose_own();
       } else {
-        lose_other();
+        ++lost;
+        (loses_other() ? j : i) += step;
       }
       if (is_hopeless()) return false;
-      if (!stops_ && lost_ > Threshold::spare_losses + matched_ / 2) return false;
-      if (stops_ && lost_ > lost_at_match_ + Threshold::most_lost_before_change) break;
+      if (!stops && lost > Threshold::spare_losses + matched / 2) return false;
+      if (stops && lost > lost_at_match + Threshold::most_lost_before_change) break;
     }
-    if (stops_) lost_ = lost_at_match_;
-    alignment_.lost += lost_;
-    alignment_.matched += matched_;
+    alignment.lost += stops ? lost_at_match : lost;
+    alignment.matched += matched;
     return true;
   }
 
   /// True if the walk reached the end of the first sequence, or of the other one.
-  [[nodiscard]] bool first_ended() const { return !is_place(i_, a_); }
-  [[nodiscard]] bool other_ended() const { return !is_place(j_, b_); }
+  [[nodiscard]] bool first_ended() const { return i >= a.size(); }
+  [[nodiscard]] bool other_ended() const { return j >= b.size(); }
 
  private:
-  static std::int64_t place(std::size_t k) { return static_cast<std::int64_t>(k); }
-  static bool is_place(std::int64_t k, const Sequence& sequence) {
-    return k >= 0 && k < place(sequence.size());
+  [[nodiscard]] std::int64_t offset(std::size_t own, std::size_t other) const {
+    return a.end(own) - b.end(other);
   }
-  [[nodiscard]] bool inside() const { return is_place(i_, a_) && is_place(j_, b_); }
-  [[nodiscard]] const Call& own(std::int64_t i) const { return a_.at(static_cast<std::size_t>(i)); }
-  [[nodiscard]] const Call& others(std::int64_t j) const {
-    return b_.at(static_cast<std::size_t>(j));
-  }
-  [[nodiscard]] std::int64_t distance(std::int64_t i, std::int64_t j) const {
-    return static_cast<std::int64_t>(own(i).end - others(j).end);
-  }
-
-  [[nodiscard]] std::int64_t own_end() const { return static_cast<std::int64_t>(own(i_).end); }
-
   /// True if the offset is close enough to that of the latest pair, and to those of all pairs.
-  [[nodiscard]] bool agree(std::int64_t i, std::int64_t j) const {
-    if (&own(i) == &others(j) || !alike(own(i), others(j))) return false;  // itself
-    const std::int64_t apart = distance(i, j);
-    const auto end = static_cast<std::int64_t>(own(i).end);
-    if (std::abs(apart - latest_) > Threshold::end_spread_ns + slew_in(end - latest_end_))
-      return false;
-    return std::max(apart, most_) - std::min(apart, least_) <=
-           Threshold::end_spread_ns + slew_in(end - first_end_);
+  [[nodiscard]] bool agree(std::size_t own, std::size_t other) const {
+    if (own >= a.size() || other >= b.size()) return false;
+    if (&a.at(own) == &b.at(other) || !alike(a.at(own), b.at(other))) return false;  // itself
+    const std::int64_t apart = offset(own, other), end = a.end(own);
+    return std::abs(apart - latest) <= end_tolerance_at(end - latest_end) &&
+           std::max(apart, most) - std::min(apart, least) <= end_tolerance_at(end - first_end);
   }
-  [[nodiscard]] bool steps_to_match(std::int64_t i, std::int64_t j) const {
-    return is_place(i, a_) && is_place(j, b_) && agree(i, j);
+  /// True if the call of the second sequence has no partner, rather than that of the first one.
+  [[nodiscard]] bool loses_other() const {
+    if (agree(i, j + step)) return true;
+    return !agree(i + step, j) && (is_forth ? offset(i, j) >= latest : offset(i, j) <= latest);
   }
-
   /// True if the mean jitter is too large. Dense calls find partners by chance for long.
   [[nodiscard]] bool is_hopeless() const {
-    return matched_ >= Threshold::robust_median &&
-           jitter_sum_ > Threshold::hopeless_jitter_ns * static_cast<std::int64_t>(matched_);
+    return matched >= Threshold::robust_median &&
+           jitter_sum > Threshold::hopeless_jitter_ns * static_cast<std::int64_t>(matched);
   }
-
   void match() {
-    const std::int64_t time = own_end() - latest_end_;
-    jitter_sum_ += std::max<std::int64_t>(0, std::abs(distance(i_, j_) - latest_) - drift_in(time));
-    alignment_.partner[static_cast<std::size_t>(i_)] = static_cast<std::uint32_t>(j_);
-    paired_.push_back(static_cast<std::size_t>(i_));
-    latest_ = distance(i_, j_);
-    latest_end_ = own_end();
-    least_ = std::min(least_, latest_);
-    most_ = std::max(most_, latest_);
-    ++matched_;
-    lost_at_match_ = lost_;
-    i_ += direction_;
-    j_ += direction_;
+    const std::int64_t before = std::exchange(latest, offset(i, j));
+    const std::int64_t time = a.end(i) - std::exchange(latest_end, a.end(i));
+    jitter_sum += std::max<std::int64_t>(0, std::abs(latest - before) - drift_in(time));
+    alignment.partner[i] = static_cast<std::uint32_t>(j);
+    paired.push_back(i);
+    least = std::min(least, latest);
+    most = std::max(most, latest);
+    ++matched;
+    lost_at_match = lost;
+    i += step;
+    j += step;
   }
-  void lose_own() {
-    ++lost_;
-    i_ += direction_;
-  }
-  void lose_other() {
-    ++lost_;
-    j_ += direction_;
-  }
-
-  const Sequence& a_;
-  const Sequence& b_;
-  int direction_;
-  bool stops_;
-  Alignment& alignment_;
-  std::vector<std::size_t>& paired_;
-  std::int64_t i_, j_;
-  std::int64_t least_ = 0, most_ = 0, latest_ = 0;  ///< offsets of pairs, ns
-  std::int64_t first_end_ = 0, latest_end_ = 0;
-  std::int64_t jitter_sum_ = 0;  ///< sum of net jitter, ns
-  std::size_t matched_ = 0, lost_ = 0;
-  std::size_t lost_at_match_ = 0;  ///< calls lost before the latest pair
 };
 
 std::int64_t upper_quartile(const std::vector<std::int64_t>& sorted) {
@@ -150,15 +105,14 @@ void measure(const Sequence& a, const Sequence& b, Alignment& alignment) {
   alignment.upper_jitter = upper_quartile(changes);
   alignment.net_jitter = net_jitter_of(offsets);
   std::vector<KnownOffset> begins;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (!is_partner(alignment.partner[i])) continue;
+  for (const std::size_t i : paired_calls(alignment)) {
     const auto apart = static_cast<std::int64_t>(a.at(i).begin - b.at(alignment.partner[i]).begin);
     begins.push_back({a.end(i), apart});
   }
   alignment.net_jitter_of_begins = net_jitter_of(begins);
   std::vector<std::int64_t> plain;
   for (const KnownOffset& one : offsets) plain.push_back(one.offset);
-  alignment.offset = median_of(std::move(plain));
+  alignment.offset = median(std::move(plain));
 }
 
 /// Calls from which to search: the first and last ones, and some between them. An alignment pairs
@@ -242,8 +196,8 @@ class CandidateSearch {
     paired_.push_back(i);
     current_.matched = 1;
     current_.lost = 0;
-    Walk back(a_, b_, i, j, -1, stops, current_, paired_);
-    Walk forth(a_, b_, i, j, 1, stops, current_, paired_);
+    Walk back{a_, b_, i, j, false, stops, current_, paired_};
+    Walk forth{a_, b_, i, j, true, stops, current_, paired_};
     if (!back.run() || !forth.run()) return false;
     current_.covers_one =
         (back.first_ended() && forth.first_ended()) || (back.other_ended() && forth.other_ended());
@@ -301,22 +255,18 @@ bool is_chance(const Alignment& rival, const Alignment& best) {
   return jitters && (is_small || are_many);
 }
 
-std::int64_t median_of(std::vector<std::int64_t> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+std::vector<std::size_t> paired_calls(const Alignment& alignment) {
+  std::vector<std::size_t> paired;
+  for (std::size_t i = 0; i < alignment.partner.size(); ++i) {
+    if (is_partner(alignment.partner[i])) paired.push_back(i);
+  }
+  return paired;
 }
-
-std::int64_t slew_in(std::int64_t ns) { return std::abs(ns) / Threshold::slew_divisor; }
-
-std::int64_t drift_in(std::int64_t ns) { return std::abs(ns) / Threshold::drift_divisor; }
 
 std::vector<KnownOffset> offsets_of(const Sequence& a, const Sequence& b,
                                     const Alignment& alignment) {
   std::vector<KnownOffset> result;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (!is_partner(alignment.partner[i])) continue;
+  for (const std::size_t i : paired_calls(alignment)) {
     result.push_back({a.end(i), a.end(i) - b.end(alignment.partner[i])});
   }
   return result;

@@ -6,21 +6,8 @@
 #include <functional>
 #include <span>
 
-#include "formats/kineto/thresholds.hpp"
-
 namespace entrain::kineto {
 namespace {
-
-using Threshold = AlignmentThresholds;
-
-/// Calls of an alignment that have a partner, in order.
-std::vector<std::size_t> paired_calls(const Alignment& alignment) {
-  std::vector<std::size_t> paired;
-  for (std::size_t i = 0; i < alignment.partner.size(); ++i) {
-    if (is_partner(alignment.partner[i])) paired.push_back(i);
-  }
-  return paired;
-}
 
 /// The alignment of what two ranks recorded on one side of a change point, if ends are as close as
 /// those of collectives, and all is paired, or much. It begins with one of the first calls. None if
@@ -66,66 +53,34 @@ std::optional<Alignment> align_next(const Sequence& a, const Sequence& b, bool f
   return std::move(*best);
 }
 
-/// The calls between two pairs of different offsets, one with the next one.
-class ChangePoint {
- public:
-  /// `from`, `to`: calls of the first sequence that have a partner.
-  ChangePoint(const Sequence& a, const Sequence& b, std::size_t from, std::size_t to,
-              const Alignment& alignment)
-      : a_(a), b_(b), from_(from), to_(to), shift_(shift(from, alignment)) {
-    old_ = a.end(from) - b.end(alignment.partner[from]);
-    later_ = a.end(to) - b.end(alignment.partner[to]);
-    is_even_ = shift(to, alignment) == shift_;
-  }
-
-  /// Pairs that are gained if each call that has one of the two offsets is paired with the next
-  /// one; negative if there are fewer than before.
-  [[nodiscard]] std::int64_t gain(const Alignment& alignment) const {
-    std::int64_t gained = 0;
-    for (std::size_t i = from_ + 1; i < to_; ++i) {
-      gained += (is_even_ && fits(i) ? 1 : 0) - (is_partner(alignment.partner[i]) ? 1 : 0);
-    }
-    return gained;
-  }
-  void pair(Alignment& alignment) const {
-    for (std::size_t i = from_ + 1; i < to_; ++i) {
-      alignment.partner[i] = fits(i) ? static_cast<std::uint32_t>(other(i)) : k_no_partner;
-    }
-  }
-
- private:
-  static std::int64_t shift(std::size_t i, const Alignment& alignment) {
-    return std::int64_t{alignment.partner[i]} - static_cast<std::int64_t>(i);
-  }
-  [[nodiscard]] std::size_t other(std::size_t i) const {
-    return static_cast<std::size_t>(static_cast<std::int64_t>(i) + shift_);
-  }
-  [[nodiscard]] std::int64_t offset(std::size_t i) const { return a_.end(i) - b_.end(other(i)); }
-  [[nodiscard]] bool fits(std::size_t i) const {
-    const auto is_near = [&](std::int64_t known, std::size_t at) {
-      return std::abs(offset(i) - known) <= end_tolerance_at(a_.end(i) - a_.end(at));
+/// Partners of the calls between two pairs of different offsets, `from` and `to`: of as many calls
+/// of both sequences, each that has one of the two offsets gets the next one. Empty if one sequence
+/// has more.
+std::vector<std::uint32_t> partners_between(const Sequence& a, const Sequence& b, std::size_t from,
+                                            std::size_t to, const Alignment& alignment) {
+  const auto& partner = alignment.partner;
+  std::vector<std::uint32_t> result;
+  if (partner[to] - partner[from] != to - from) return result;
+  for (std::size_t i = from + 1; i < to; ++i) {
+    const std::size_t other = partner[from] + (i - from);
+    const auto is_near = [&](std::size_t known) {
+      const std::int64_t offset = a.end(known) - b.end(partner[known]);
+      return std::abs(a.end(i) - b.end(other) - offset) <=
+             end_tolerance_at(a.end(i) - a.end(known));
     };
-    return alike(a_.at(i), b_.at(other(i))) && (is_near(old_, from_) || is_near(later_, to_));
+    const bool fits = alike(a.at(i), b.at(other)) && (is_near(from) || is_near(to));
+    result.push_back(fits ? static_cast<std::uint32_t>(other) : k_no_partner);
   }
+  return result;
+}
 
-  const Sequence& a_;
-  const Sequence& b_;
-  std::size_t from_, to_;
-  std::int64_t shift_ = 0;  ///< position in the second sequence less that in the first one
-  std::int64_t old_ = 0, later_ = 0;
-  bool is_even_ = false;  ///< both sequences have as many calls there
-};
-
-/// Positions in `paired`, calls that have a partner, of the first pair beyond each change point.
-std::vector<std::size_t> changes_in(const std::vector<std::size_t>& paired, const Sequence& a,
-                                    const Sequence& b, const Alignment& alignment) {
-  const auto offset = [&](std::size_t k) {
-    return a.end(paired[k]) - b.end(alignment.partner[paired[k]]);
-  };
+/// Positions of the first offset beyond each change point.
+std::vector<std::size_t> changes_in(const std::vector<KnownOffset>& offsets) {
   std::vector<std::size_t> changes;
-  for (std::size_t k = 1; k < paired.size(); ++k) {
-    const std::int64_t time = a.end(paired[k]) - a.end(paired[k - 1]);
-    if (std::abs(offset(k) - offset(k - 1)) > end_tolerance_at(time)) changes.push_back(k);
+  for (std::size_t k = 1; k < offsets.size(); ++k) {
+    const std::int64_t time = offsets[k].time - offsets[k - 1].time;
+    const std::int64_t change = std::abs(offsets[k].offset - offsets[k - 1].offset);
+    if (change > end_tolerance_at(time)) changes.push_back(k);
   }
   return changes;
 }
@@ -134,21 +89,26 @@ std::vector<std::size_t> changes_in(const std::vector<std::size_t>& paired, cons
 /// given up where that makes more pairs.
 void pair_at_change_points(const Sequence& a, const Sequence& b, Alignment& alignment) {
   const std::vector<std::size_t> paired = paired_calls(alignment);
-  for (const std::size_t change : changes_in(paired, a, b, alignment)) {
-    std::optional<ChangePoint> best;
-    std::int64_t most = 0;
+  for (const std::size_t change : changes_in(offsets_of(a, b, alignment))) {
+    std::vector<std::uint32_t> best;
+    std::size_t first = 0;
+    std::ptrdiff_t most = 0;
     for (std::size_t before = 0; before <= Threshold::most_near_change_point; ++before) {
       for (std::size_t after = 0; after <= Threshold::most_near_change_point; ++after) {
         if (before >= change || change + after >= paired.size()) continue;
         const std::size_t from = paired[change - 1 - before], to = paired[change + after];
         if (!is_partner(alignment.partner[from]) || !is_partner(alignment.partner[to])) continue;
-        const ChangePoint one(a, b, from, to, alignment);
-        if (one.gain(alignment) <= most) continue;
-        most = one.gain(alignment);
-        best.emplace(one);
+        const auto now = std::span(alignment.partner).subspan(from + 1, to - from - 1);
+        std::vector<std::uint32_t> next = partners_between(a, b, from, to, alignment);
+        const std::ptrdiff_t gain =
+            std::ranges::count_if(next, is_partner) - std::ranges::count_if(now, is_partner);
+        if (gain <= most) continue;
+        most = gain;
+        first = from + 1;
+        best = std::move(next);
       }
     }
-    if (best) best->pair(alignment);
+    std::ranges::copy(best, alignment.partner.begin() + static_cast<std::ptrdiff_t>(first));
   }
 }
 
@@ -188,7 +148,7 @@ void leave_all_loose_pairs(const Sequence& a, const Sequence& b, Alignment& alig
     leave_loose_pairs({near.rbegin(), near.rend()}, ends, partners, alignment);
   };
   const std::vector<OpenEnd> open = open_ends_of(a, b, alignment);
-  for (const std::size_t change : changes_in(paired, a, b, alignment)) {
+  for (const std::size_t change : changes_in(offsets_of(a, b, alignment))) {
     leave_before(change);
     leave_from(change);
   }

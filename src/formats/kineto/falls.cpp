@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/exact.hpp"
+#include "base/stray_times.hpp"
 #include "formats/kineto/clocks.hpp"
 
 namespace entrain::kineto {
@@ -59,11 +60,8 @@ bool ClockReader::is_set_alone(std::string_view process, const Falls& falls) con
   // The first of these were launched before the fall.
   waits[1].erase(waits[1].begin(),
                  waits[1].begin() + static_cast<std::ptrdiff_t>(waits[1].size() / 2));
-  for (std::vector<std::int64_t>& own : waits) {
-    std::ranges::nth_element(own, own.begin() + static_cast<std::ptrdiff_t>(own.size() / 2));
-  }
   const std::int64_t by = falls.all[0].from - falls.all[0].to;
-  return waits[0][waits[0].size() / 2] - waits[1][waits[1].size() / 2] > by / 2;
+  return median(std::move(waits[0])) - median(std::move(waits[1])) > by / 2;
 }
 
 /// Where the clock of some rows was set back: those that fall at all do so equally often, each time

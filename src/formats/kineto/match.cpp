@@ -13,12 +13,11 @@
 #include "base/disjoint_sets.hpp"
 #include "formats/kineto/collective_calls.hpp"
 #include "formats/kineto/sequences.hpp"
-#include "formats/kineto/thresholds.hpp"
 
 namespace entrain::kineto {
 namespace {
 
-constexpr std::int64_t k_spread = AlignmentThresholds::end_spread_ns;
+constexpr std::int64_t k_spread = Threshold::end_spread_ns;
 
 /// Sender and receiver of a message; a call names the other one, or both.
 struct Direction {
@@ -78,9 +77,8 @@ class Matcher {
         const Call& call = files_[f].calls[c];
         if (call.operation == Operation::send_receive) {
           add_message(f, c);
-        } else if (call.operation == Operation::other) {
-          ++result_.without_edges;
-        } else if (!synchronises(call.operation) && call.root == k_no_rank) {
+        } else if (call.operation == Operation::other ||
+                   (!synchronises(call.operation) && call.root == k_no_rank)) {
           ++result_.without_edges;
         } else if (call.number != 0) {
           numbered_.push_back({call.number, {f, c}});
@@ -266,7 +264,7 @@ class Matcher {
       known.push_back({own.end(i), own.end(i) - reference.end(partner[i])});
     }
     for (const OpenEnd& end : open_ends_of(own, reference, alignment)) {
-      if (!group.ends_coincide || end.common < AlignmentThresholds::least_open) continue;
+      if (!group.ends_coincide || end.common < Threshold::least_open) continue;
       result_.apart.push_back({.file = f,
                                .other = group.reference,
                                .offsets = {},

@@ -6,12 +6,10 @@
 #include <cstdlib>
 #include <utility>
 
-#include "formats/kineto/thresholds.hpp"
+#include "base/stray_times.hpp"
 
 namespace entrain::kineto {
 namespace {
-
-using Threshold = AlignmentThresholds;
 
 /// Moving median of the offsets.
 std::vector<KnownOffset> smoothed(const std::vector<KnownOffset>& pairs) {
@@ -21,7 +19,7 @@ std::vector<KnownOffset> smoothed(const std::vector<KnownOffset>& pairs) {
     const std::size_t last = std::min(pairs.size(), k + Threshold::neighbours + 1);
     std::vector<std::int64_t> near;
     for (std::size_t n = first; n < last; ++n) near.push_back(pairs[n].offset);
-    result[k].offset = median_of(std::move(near));
+    result[k].offset = median(std::move(near));
   }
   return result;
 }
@@ -35,60 +33,42 @@ std::int64_t end_tolerance(const std::vector<KnownOffset>& offsets) {
                   Threshold::end_spread_ns / 2);
 }
 
-/// Finds calls of a sequence by their ends.
-class EndIndex {
- public:
-  explicit EndIndex(const Sequence& sequence) : sequence_(sequence) {
-    for (std::size_t k = 0; k < sequence.size(); ++k) ends_.push_back(sequence.end(k));
-  }
-
-  /// Number of calls that are like `call` and end within `tolerance` of `time`, and one of them.
-  struct Found {
-    std::size_t count = 0;
-    std::uint32_t place = k_no_partner;
+/// Number of calls of a sequence that are like `call` and end within `tolerance` of `time`, and one
+/// of them.
+struct Found {
+  std::size_t count = 0;
+  std::uint32_t place = k_no_partner;
+};
+Found near(const Sequence& sequence, const Call& call, std::int64_t time, std::int64_t tolerance) {
+  const auto end_of = [&](std::uint32_t c) {
+    return static_cast<std::int64_t>(sequence.file->calls[c].end);
   };
-  [[nodiscard]] Found near(const Call& call, std::int64_t time, std::int64_t tolerance) const {
-    Found found;
-    const auto from = std::lower_bound(ends_.begin(), ends_.end(), time - tolerance);
-    for (auto at = from; at != ends_.end() && *at <= time + tolerance; ++at) {
-      const auto k = static_cast<std::uint32_t>(at - ends_.begin());
-      if (!alike(call, sequence_.at(k))) continue;
-      ++found.count;
-      found.place = k;
-    }
-    return found;
+  const auto from = std::ranges::lower_bound(sequence.calls, time - tolerance, {}, end_of);
+  Found found;
+  for (auto k = static_cast<std::uint32_t>(from - sequence.calls.begin());
+       k < sequence.size() && sequence.end(k) <= time + tolerance; ++k) {
+    if (!alike(call, sequence.at(k))) continue;
+    ++found.count;
+    found.place = k;
   }
+  return found;
+}
 
- private:
-  const Sequence& sequence_;
-  std::vector<std::int64_t> ends_;
-};
-
-/// Finds partners by the offset of the clocks.
-class PartnerFinder {
- public:
-  PartnerFinder(const Sequence& a, const Sequence& b) : a_(a), b_(b), own_(a), others_(b) {}
-
-  /// The call that ends within `tolerance` of call i, if both have no other candidate within twice
-  /// that; else k_no_partner.
-  [[nodiscard]] std::uint32_t of(std::size_t i, std::int64_t offset, std::int64_t tolerance) const {
-    const std::uint32_t partner = only_partner(i, offset, tolerance);
-    return partner == only_partner(i, offset, 2 * tolerance) ? partner : k_no_partner;
-  }
-
- private:
-  [[nodiscard]] std::uint32_t only_partner(std::size_t i, std::int64_t offset,
-                                           std::int64_t tolerance) const {
-    const auto there = others_.near(a_.at(i), a_.end(i) - offset, tolerance);
-    if (there.count != 1) return k_no_partner;
-    const auto here = own_.near(b_.at(there.place), b_.end(there.place) + offset, tolerance);
-    return here.count == 1 ? there.place : k_no_partner;
-  }
-
-  const Sequence& a_;
-  const Sequence& b_;
-  EndIndex own_, others_;
-};
+/// The call of the second sequence that ends within `tolerance` of call i of the first one, if both
+/// have no other candidate; else k_no_partner.
+std::uint32_t only_partner(const Sequence& a, const Sequence& b, std::size_t i, std::int64_t offset,
+                           std::int64_t tolerance) {
+  const Found there = near(b, a.at(i), a.end(i) - offset, tolerance);
+  if (there.count != 1) return k_no_partner;
+  const Found here = near(a, b.at(there.place), b.end(there.place) + offset, tolerance);
+  return here.count == 1 ? there.place : k_no_partner;
+}
+/// The same, if they have no other one within twice that.
+std::uint32_t partner_of(const Sequence& a, const Sequence& b, std::size_t i, std::int64_t offset,
+                         std::int64_t tolerance) {
+  const std::uint32_t partner = only_partner(a, b, i, offset, tolerance);
+  return partner == only_partner(a, b, i, offset, 2 * tolerance) ? partner : k_no_partner;
+}
 
 /// Pairs along which the offset does not jump: the longest run of such, and all others on the line
 /// through it.
@@ -166,10 +146,7 @@ class SteadyPairs {
 /// the call that ends at `time`, short runs and all beyond are left.
 void leave_chance_pairs(const Sequence& a, std::int64_t time, Alignment& alignment) {
   auto& partner = alignment.partner;
-  std::vector<std::size_t> paired;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (is_partner(partner[i])) paired.push_back(i);
-  }
+  const std::vector<std::size_t> paired = paired_calls(alignment);
   const auto is_of_next_run = [&](std::size_t k) {
     std::size_t own = 0, ambiguous = 0;  // calls between the pairs
     for (std::size_t i = paired[k - 1] + 1; i < paired[k]; ++i) {
@@ -208,21 +185,16 @@ void refine(const Sequence& a, const Sequence& b, Alignment& alignment) {
   }
   const std::vector<KnownOffset> curve = smoothed(known);
   const std::int64_t tolerance = end_tolerance(known);
-  const PartnerFinder partners(a, b);
   for (std::size_t i = 0; i < a.size(); ++i) {
     std::uint32_t partner = k_no_partner;
     if (known.size() >= Threshold::least_matched) {
-      partner = partners.of(i, offset_near(curve, a.end(i)).offset, tolerance);
+      partner = partner_of(a, b, i, offset_near(curve, a.end(i)).offset, tolerance);
     }
     const bool had_one = alignment.partner[i] != k_no_partner;
     alignment.partner[i] = partner == k_no_partner && had_one ? k_several_partners : partner;
   }
   if (known.empty()) return;
   leave_chance_pairs(a, known[known.size() / 2].time, alignment);
-}
-
-std::int64_t end_tolerance_at(std::int64_t distance) {
-  return Threshold::end_spread_ns + slew_in(distance);
 }
 
 NearOffset offset_near(const std::vector<KnownOffset>& known, std::int64_t time) {
@@ -237,14 +209,13 @@ Alignment align_by_offsets(const Sequence& a, const Sequence& b,
   Alignment alignment;
   alignment.partner.assign(a.size(), k_no_partner);
   if (known.empty()) return alignment;
-  const PartnerFinder partners(a, b);
   const std::int64_t tolerance = end_tolerance(known);
   std::size_t matched = 0, inside = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const NearOffset near = offset_near(known, a.end(i));
     const std::int64_t end_there = a.end(i) - near.offset;
     inside += b.end(0) <= end_there && end_there <= b.end(b.size() - 1) ? 1 : 0;
-    alignment.partner[i] = partners.of(i, near.offset, tolerance + slew_in(near.distance));
+    alignment.partner[i] = partner_of(a, b, i, near.offset, tolerance + slew_in(near.distance));
     matched += is_partner(alignment.partner[i]) ? 1 : 0;
   }
   // If most have no partner, the others have theirs by chance.

@@ -5,12 +5,8 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "formats/kineto/thresholds.hpp"
-
 namespace entrain::kineto {
 namespace {
-
-using Threshold = AlignmentThresholds;
 
 /// The strong candidate with the highest score; null if there is none.
 const Alignment* best_of(const std::vector<Alignment>& candidates) {

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <vector>
 
 #include "formats/kineto/collective_calls.hpp"
+#include "formats/kineto/thresholds.hpp"
 
 /// Alignment of two sequences of calls without numbers, by what the calls are and when they end.
 /// Calls may be missing from either sequence.
@@ -74,7 +76,7 @@ void refine(const Sequence& a, const Sequence& b, Alignment& alignment);
 
 // Candidates of alignment: all ways in which calls of two sequences can belong together.
 
-/// True if enough calls match to accept an alignment: AlignmentThresholds::least_matched, and
+/// True if enough calls match to accept an alignment: Threshold::least_matched, and
 /// matched_per_lost for each lost one. Fewer suffice to make another alignment doubtful.
 bool is_strong(const Alignment& alignment);
 
@@ -97,7 +99,7 @@ bool has_close_ends(const Alignment& one);
 /// truth may look so where windows hardly overlap.
 struct Candidates {
   std::vector<Alignment> found;
-  bool complete = true;  ///< false: the search stopped at AlignmentThresholds::most_candidates
+  bool complete = true;  ///< false: the search stopped at Threshold::most_candidates
 };
 Candidates candidates_between(const Sequence& a, const Sequence& b);
 
@@ -109,6 +111,9 @@ std::optional<Alignment> candidate_from(const Sequence& a, const Sequence& b, st
 /// Alignments of a sequence with later calls of its own: steps of a loop.
 Candidates repetitions_of(const Sequence& sequence);
 
+/// Calls of the first sequence that have a partner, in order.
+std::vector<std::size_t> paired_calls(const Alignment& alignment);
+
 /// Offsets between the ends of partners, in order of the first sequence.
 std::vector<KnownOffset> offsets_of(const Sequence& a, const Sequence& b,
                                     const Alignment& alignment);
@@ -119,13 +124,15 @@ std::vector<std::int64_t> changes_of(const std::vector<KnownOffset>& offsets,
                                      std::int64_t divisor = 0);
 
 /// Largest drift between two slewed clocks in `ns`.
-std::int64_t slew_in(std::int64_t ns);
+inline std::int64_t slew_in(std::int64_t ns) { return std::abs(ns) / Threshold::slew_divisor; }
 
 /// Usual drift between two clocks in `ns`.
-std::int64_t drift_in(std::int64_t ns);
+inline std::int64_t drift_in(std::int64_t ns) { return std::abs(ns) / Threshold::drift_divisor; }
 
-/// Returns the upper median; 0 for no values.
-std::int64_t median_of(std::vector<std::int64_t> values);
+/// Largest distance of the ends of one collective, ns, `distance` ns from a time of known offset.
+inline std::int64_t end_tolerance_at(std::int64_t distance) {
+  return Threshold::end_spread_ns + slew_in(distance);
+}
 
 // Change points of the offset between two clocks, where one of them was set: calls beyond belong
 // together at another offset.
@@ -172,9 +179,6 @@ AlignmentResult align_sequences(const Sequence& a, const Sequence& b, bool ends_
 /// have exactly one candidate, and most calls must have one. No pairs if `known` is empty.
 Alignment align_by_offsets(const Sequence& a, const Sequence& b,
                            const std::vector<KnownOffset>& known);
-
-/// Largest distance of the ends of one collective, ns, `distance` ns from a time of known offset.
-std::int64_t end_tolerance_at(std::int64_t distance);
 
 /// Known offset that is nearest to a time. `known` must not be empty.
 struct NearOffset {

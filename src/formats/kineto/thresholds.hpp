@@ -9,7 +9,7 @@ namespace entrain::kineto {
 
 /// Thresholds of pairing calls without numbers (sequences.hpp): chosen, not measured, unless a test
 /// is named. Together they are held by windows_of_loops_make_no_wrong_pairs (sequences_test.cpp).
-struct AlignmentThresholds {
+struct Threshold {
   // Clocks and ends.
   static constexpr std::int64_t end_spread_ns = 100'000;  ///< most between ends of one collective
   static constexpr std::int64_t least_jitter_ns = 1'000;  ///< smaller jitter counts as this
