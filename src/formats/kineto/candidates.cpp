@@ -136,9 +136,7 @@ bool may_lose(std::size_t matched, std::size_t lost) {
 /// Searches candidates from all pairs of calls with which an alignment can begin.
 class CandidateSearch {
  public:
-  /// `itself`: both are the same sequence, and calls match later ones only.
-  CandidateSearch(const Sequence& a, const Sequence& b, bool itself)
-      : a_(a), b_(b), itself_(itself) {
+  CandidateSearch(const Sequence& a, const Sequence& b) : a_(a), b_(b) {
     current_.partner.assign(a.size(), k_no_partner);
   }
 
@@ -175,7 +173,7 @@ class CandidateSearch {
            count * std::max<std::size_t>(a_.size(), 1) >= Threshold::most_partners;
   }
   [[nodiscard]] bool may_begin(std::size_t i, std::size_t j) const {
-    if (itself_ && b_.end(j) < a_.end(i) + Threshold::least_period_ns) return false;
+    if (&a_ == &b_ && b_.end(j) < a_.end(i) + Threshold::least_period_ns) return false;
     return alike(a_.at(i), b_.at(j)) &&
            std::none_of(strong_.begin(), strong_.end(),
                         [&](std::size_t w) { return candidates_.found[w].partner[i] == j; });
@@ -206,7 +204,6 @@ class CandidateSearch {
 
   const Sequence& a_;
   const Sequence& b_;
-  bool itself_;
   Alignment current_;                ///< the one that is tried
   std::vector<std::size_t> paired_;  ///< calls that have a partner in `current_`
   Candidates candidates_;
@@ -302,16 +299,12 @@ bool has_close_ends(const Alignment& one) {
 }
 
 Candidates candidates_between(const Sequence& a, const Sequence& b) {
-  return CandidateSearch(a, b, false).run();
+  return CandidateSearch(a, b).run();
 }
 
 std::optional<Alignment> candidate_from(const Sequence& a, const Sequence& b, std::size_t i,
                                         std::size_t j) {
-  return CandidateSearch(a, b, false).from(i, j);
-}
-
-Candidates repetitions_of(const Sequence& sequence) {
-  return CandidateSearch(sequence, sequence, true).run();
+  return CandidateSearch(a, b).from(i, j);
 }
 
 }  // namespace entrain::kineto

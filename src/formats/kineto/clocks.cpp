@@ -24,8 +24,6 @@ bool is_runtime(std::string_view category) {
   return is_one_of(category, "cuda_runtime", "cuda_driver", "hip_runtime", "Runtime");
 }
 
-constexpr std::int64_t k_far = 86'400'000'000'000;  ///< ns: no rank records for a day
-
 /// Times with the base of a file. Errors: ErrorKind::input for those out of range.
 Result<std::uint64_t> shown(std::int64_t time, const RankFile& file) {
   std::int64_t sum = 0;
@@ -34,6 +32,61 @@ Result<std::uint64_t> shown(std::int64_t time, const RankFile& file) {
                        file.path.string(), file.facts.base != 0 ? "with baseTimeNanoseconds " : "");
   }
   return static_cast<std::uint64_t>(sum);
+}
+
+/// What a call of the runtime waits for, if it waits.
+std::optional<Wait::For> waits_for(std::string_view name) {
+  if (!name.starts_with("cuda") && !name.starts_with("hip")) return std::nullopt;
+  name.remove_prefix(name.starts_with("hip") ? 3 : 4);
+  if (is_word(name, "DeviceSynchronize")) return Wait::For::device;
+  if (is_word(name, "StreamSynchronize")) return Wait::For::stream;
+  if (is_word(name, "EventSynchronize")) return Wait::For::event;
+  if (is_word(name, "Memcpy")) return Wait::For::copy;
+  return std::nullopt;
+}
+
+/// The number that a call and its work on a device share; 0: none.
+std::uint64_t correlation_of(const EventText& event) {
+  return whole_number(member(event.arguments, "correlation"));
+}
+
+/// Times of a clock that are a day or more from all others, and at most a twentieth: more are of a
+/// clock that was set.
+std::vector<NoTimes> far_of(std::vector<NoTimes> days) {
+  constexpr std::uint64_t k_few = 20;
+  std::ranges::sort(days, {}, &NoTimes::first);
+  std::vector<NoTimes> far;
+  std::uint64_t all = 0;
+  for (const NoTimes& one : days) {
+    all += one.count;
+    if (far.empty() || one.first > Int128{far.back().last} + Stamps::k_day) {
+      far.push_back(one);
+    } else {
+      far.back().add(one);
+    }
+  }
+  if (far.empty()) return far;
+  const auto run = std::ranges::max_element(far, {}, &NoTimes::count);
+  if (k_few * (all - run->count) > all) return {};
+  far.erase(run);
+  return far;
+}
+
+Result<void> take(const Stamps& stamps, FileClock& clock, RankFile& file) {
+  const bool zero_is_none = stamps.zero_is_none();
+  if (zero_is_none && !clock.is_none(0)) {
+    clock.none.insert(std::ranges::upper_bound(clock.none, 0, {}, &NoTimes::first),
+                      {0, 0, stamps.zeros});
+  }
+  clock.events = stamps.events - stamps.beyond - (zero_is_none ? stamps.zeros : 0);
+  file.zeros += zero_is_none ? stamps.zeros : 0;
+  if (clock.events == 0) return {};
+  const bool at_zero = stamps.zeros > 0 && !zero_is_none;
+  TRY_ASSIGN(clock.first,
+             shown(at_zero ? std::min<std::int64_t>(0, stamps.first) : stamps.first, file));
+  TRY_ASSIGN(clock.last,
+             shown(at_zero ? std::max<std::int64_t>(0, stamps.last) : stamps.last, file));
+  return {};
 }
 
 }  // namespace
@@ -48,70 +101,6 @@ std::string_view Texts::kept(std::string_view text) {
 std::string_view Texts::interned(std::string_view text) {
   const auto found = names_.find(text);
   return found != names_.end() ? *found : *names_.insert(kept(text)).first;
-}
-
-void ClockReader::Stamps::add(std::int64_t begin, std::int64_t end) {
-  ++events;
-  const bool is_none = is_beyond(begin) || is_beyond(end);
-  beyond += is_none ? 1 : 0;
-  zeros += begin == 0 && !is_none ? 1 : 0;
-  if (begin == 0 || is_none) return;
-  add_time(begin);
-  if (end != begin) add_time(end);
-}
-
-void ClockReader::Stamps::add_time(std::int64_t time) {
-  const std::int64_t day = time / k_far - (time % k_far < 0 ? 1 : 0);
-  auto at = days.empty() ? days.end() : std::prev(days.end());  // mostly that of the event before
-  if (at == days.end() || at->first != day) {
-    at = days.try_emplace(day, NoTimes{time, time, 0}).first;
-  }
-  NoTimes& own = at->second;
-  own.first = std::min(own.first, time);
-  own.last = std::max(own.last, time);
-  ++own.count;
-}
-
-void ClockReader::Stamps::find_ends(const std::vector<NoTimes>& far) {
-  for (const auto& [day, own] : days) {
-    if (is_in(far, own.first)) continue;
-    first = std::min(first, own.first);
-    last = std::max(last, own.last);
-  }
-}
-
-void ClockReader::Stamps::add(const Stamps& other) {
-  events += other.events;
-  zeros += other.zeros;
-  beyond += other.beyond;
-  first = std::min(first, other.first);
-  last = std::max(last, other.last);
-}
-
-ClockReader::Stamps ClockReader::Stamps::moved(const Falls& falls, std::uint32_t part) const {
-  Stamps result = *this;
-  if (first > last) return result;
-  const auto move = [&](std::int64_t& time) {
-    time = static_cast<std::int64_t>(static_cast<std::uint64_t>(time) + falls.ahead(time, part));
-  };
-  move(result.first), move(result.last);
-  return result;
-}
-
-bool ClockReader::Stamps::zero_is_none() const {
-  constexpr std::int64_t k_times = 10, k_least = 1'000'000'000;
-  if (first > last) return zeros > 1;
-  return zeros > 0 && first > k_least && first / k_times > last - first;
-}
-
-std::optional<ClockReader::Wait::For> ClockReader::waits_for(std::string_view name) {
-  if (!name.starts_with("cuda") && !name.starts_with("hip")) return std::nullopt;
-  name.remove_prefix(name.starts_with("hip") ? 3 : 4);
-  if (is_word(name, "DeviceSynchronize")) return Wait::For::device;
-  if (is_word(name, "StreamSynchronize")) return Wait::For::stream;
-  if (is_word(name, "EventSynchronize")) return Wait::For::event;
-  if (is_word(name, "Memcpy")) return Wait::For::copy;
-  return std::nullopt;
 }
 
 std::uint32_t ClockReader::number_of(const EventText& event) {
@@ -263,31 +252,8 @@ bool ClockReader::share_a_part(const std::set<std::string_view>& devices) const 
   });
 }
 
-/// Times of a clock that are a day or more from all others, and at most a twentieth: more are of a
-/// clock that was set.
-std::vector<NoTimes> ClockReader::far_of(std::vector<NoTimes> days) {
-  constexpr std::uint64_t k_few = 20;
-  std::ranges::sort(days, {}, &NoTimes::first);
-  std::vector<NoTimes> far;
-  std::uint64_t all = 0;
-  for (const NoTimes& one : days) {
-    all += one.count;
-    if (far.empty() || one.first > Int128{far.back().last} + k_far) {
-      far.push_back(one);
-    } else {
-      far.back().last = std::max(far.back().last, one.last);
-      far.back().count += one.count;
-    }
-  }
-  if (far.empty()) return far;
-  const auto run = std::ranges::max_element(far, {}, &NoTimes::count);
-  if (k_few * (all - run->count) > all) return {};
-  far.erase(run);
-  return far;
-}
-
 bool ClockReader::is_far(const KeptEvent& event) const {
-  const std::vector<NoTimes>& far = *rows_[event.row].far;
+  const std::vector<NoTimes>& far = rows_[event.row].far;
   return is_beyond(event.begin) || is_beyond(event.end) || is_in(far, event.begin) ||
          is_in(far, event.end);
 }
@@ -310,12 +276,12 @@ void ClockReader::screen() {
         for (const auto& [day, times] : stamps.days) days.push_back(times);
       }
     }
-    std::vector<NoTimes>& far = far_[clock] = far_of(std::move(days));
+    std::vector<NoTimes> far = far_of(std::move(days));
     if (beyond > 0) {
       far.push_back({k_last_time + 1, std::numeric_limits<std::int64_t>::max(), beyond});
     }
     for (RowFacts* const row : own) {
-      row->far = &far;
+      row->far = far;
       for (Stamps& stamps : row->stamps) stamps.find_ends(far);
     }
   }
@@ -363,36 +329,25 @@ Result<void> ClockReader::finish(RankFile& file, const std::set<std::string_view
     if (row.is_of_device && row.clock == 0) falls = {};  // the host's clock, in no order with it
     FileClock& clock = file.clocks[row.clock];
     if (!falls.all.empty()) clock.falls = falls;
-    if (clock.none.empty()) clock.none = *row.far;
+    if (clock.none.empty()) clock.none = row.far;
     for (const Stamps& own : row.stamps) {
       clock.times += 2 * own.beyond;
       for (const auto& [day, times] : own.days) clock.times += times.count;
     }
     for (std::uint32_t p = 0; p < row.stamps.size(); ++p) {
-      stamps[row.clock].add(row.stamps[p].moved(falls, p));
+      Stamps own = row.stamps[p];
+      const bool has_ends = own.first <= own.last;
+      for (std::int64_t* const time : {&own.first, &own.last}) {
+        const std::uint64_t ahead = has_ends ? falls.ahead(*time, p) : 0;
+        *time = static_cast<std::int64_t>(static_cast<std::uint64_t>(*time) + ahead);
+      }
+      stamps[row.clock].add(own);
     }
     if (row.clock > 0 || row.is_of_device) {
       file.rows.emplace(RowOf<std::string>{std::string(process), std::string(thread)}, row.clock);
     }
   }
   for (std::size_t c = 0; c < stamps.size(); ++c) TRY(take(stamps[c], file.clocks[c], file));
-  return {};
-}
-
-Result<void> ClockReader::take(const Stamps& stamps, FileClock& clock, RankFile& file) {
-  const bool zero_is_none = stamps.zero_is_none();
-  if (zero_is_none && !clock.is_none(0)) {
-    clock.none.insert(std::ranges::upper_bound(clock.none, 0, {}, &NoTimes::first),
-                      {0, 0, stamps.zeros});
-  }
-  clock.events = stamps.events - stamps.beyond - (zero_is_none ? stamps.zeros : 0);
-  file.zeros += zero_is_none ? stamps.zeros : 0;
-  if (clock.events == 0) return {};
-  const bool at_zero = stamps.zeros > 0 && !zero_is_none;
-  TRY_ASSIGN(clock.first,
-             shown(at_zero ? std::min<std::int64_t>(0, stamps.first) : stamps.first, file));
-  TRY_ASSIGN(clock.last,
-             shown(at_zero ? std::max<std::int64_t>(0, stamps.last) : stamps.last, file));
   return {};
 }
 
@@ -480,26 +435,6 @@ void ClockReader::add_waits(std::string_view name, const Device& device, Launche
 
 bool tells_of_clocks(std::string_view category) {
   return is_of_device(category) || is_runtime(category) || is_word(category, "cuda_sync");
-}
-
-bool has_no_time(const FileClock& clock, const EventText& event) {
-  bool cut = false;
-  if (clock.none.empty()) return false;
-  const std::int64_t begin = time_of(event, cut).value_or(0);
-  const std::int64_t length = event.has_length() ? length_of(event, cut).value_or(0) : 0;
-  return clock.is_none(begin, length);
-}
-
-std::uint64_t correlation_of(const EventText& event) {
-  return whole_number(member(event.arguments, "correlation"));
-}
-
-void number_clocks(std::vector<RankFile>& ranks) {
-  auto next = static_cast<std::uint32_t>(ranks.size());
-  for (std::uint32_t r = 0; r < ranks.size(); ++r) {
-    ranks[r].numbers.assign(1, r);
-    while (ranks[r].numbers.size() < ranks[r].clocks.size()) ranks[r].numbers.push_back(next++);
-  }
 }
 
 void move_times(RankFile& file, std::span<const ClockMap> maps) {

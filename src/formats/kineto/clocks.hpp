@@ -41,6 +41,64 @@ struct KeptEvent {
   std::uint32_t part = 0;  ///< falls before it: RowOrder::see(), then Falls::before()
 };
 
+/// Stamps of a clock as stored.
+struct Stamps {
+  static constexpr std::int64_t k_day = 86'400'000'000'000;  ///< ns: no rank records for a day
+  std::uint64_t events = 0, zeros = 0, beyond = 0;
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();  ///< other than 0
+  std::int64_t last = std::numeric_limits<std::int64_t>::min();
+  std::map<std::int64_t, NoTimes> days;  ///< all others, by the day since the begin of time
+
+  void add(std::int64_t begin, std::int64_t end) {
+    ++events;
+    if (is_beyond(begin) || is_beyond(end)) {
+      ++beyond;
+    } else if (begin == 0) {
+      ++zeros;
+    } else {
+      add_time(begin);
+      if (end != begin) add_time(end);
+    }
+  }
+  void add_time(std::int64_t time) {
+    const std::int64_t day = time / k_day - (time % k_day < 0 ? 1 : 0);
+    auto at = days.empty() ? days.end() : std::prev(days.end());  // mostly that of the event before
+    if (at == days.end() || at->first != day) {
+      at = days.try_emplace(day, NoTimes{time, time, 0}).first;
+    }
+    at->second.add({time, time, 1});
+  }
+  void add(const Stamps& other) {
+    events += other.events;
+    zeros += other.zeros;
+    beyond += other.beyond;
+    first = std::min(first, other.first);
+    last = std::max(last, other.last);
+  }
+  /// Finds the first and the last one, without those in `far`.
+  void find_ends(const std::vector<NoTimes>& far) {
+    for (const auto& [day, own] : days) {
+      if (is_in(far, own.first)) continue;
+      first = std::min(first, own.first);
+      last = std::max(last, own.last);
+    }
+  }
+  /// True if 0 marks unknown times: it is farther from other stamps than ten times their span and
+  /// one second, or several stamps are 0 and no others exist.
+  [[nodiscard]] bool zero_is_none() const {
+    constexpr std::int64_t k_times = 10, k_least = 1'000'000'000;
+    if (first > last) return zeros > 1;
+    return zeros > 0 && first > k_least && first / k_times > last - first;
+  }
+};
+
+/// A call that returns once work has ended.
+struct Wait : KeptEvent {
+  enum class For : std::uint8_t { device, stream, event, copy };
+  For what = For::device;
+  std::uint64_t correlation = 0;
+};
+
 /// True for the events whose arguments ClockReader reads: work, and calls that launch it or wait.
 bool tells_of_clocks(std::string_view category);
 
@@ -77,31 +135,14 @@ class ClockReader {
   [[nodiscard]] const KeptEvent* launch(std::uint64_t correlation, std::string_view device) const;
 
  private:
-  /// Stamps of a clock as stored.
-  struct Stamps {
-    std::uint64_t events = 0, zeros = 0, beyond = 0;
-    std::int64_t first = std::numeric_limits<std::int64_t>::max();  ///< other than 0
-    std::int64_t last = std::numeric_limits<std::int64_t>::min();
-    std::map<std::int64_t, NoTimes> days;  ///< all others, by the day since the begin of time
-
-    void add(std::int64_t begin, std::int64_t end);
-    void add(const Stamps& other);
-    void add_time(std::int64_t time);
-    /// Finds the first and the last one, without those in `far`.
-    void find_ends(const std::vector<NoTimes>& far);
-    [[nodiscard]] Stamps moved(const Falls& falls, std::uint32_t part) const;
-    /// True if 0 marks unknown times: it is farther from other stamps than ten times their span and
-    /// one second, or several stamps are 0 and no others exist.
-    [[nodiscard]] bool zero_is_none() const;
-  };
   struct RowFacts {
     Row name;
     std::vector<Stamps> stamps{1};  ///< one per part of its order
     RowOrder order{};
     std::uint32_t machine = 0;
-    bool is_of_device = false;                  ///< work of a device is in it
-    const std::vector<NoTimes>* far = nullptr;  ///< times of its clock far from all others
-    std::uint32_t clock = 0;                    ///< position in RankFile::clocks
+    bool is_of_device = false;   ///< work of a device is in it
+    std::vector<NoTimes> far{};  ///< times of its clock far from all others
+    std::uint32_t clock = 0;     ///< position in RankFile::clocks
   };
   /// A kernel or a copy.
   struct Work : KeptEvent {
@@ -118,12 +159,6 @@ class ClockReader {
   };
   /// Work with its launch.
   using Launched = std::vector<std::pair<KeptEvent, const Work*>>;
-  /// A call that returns once work has ended.
-  struct Wait : KeptEvent {
-    enum class For : std::uint8_t { device, stream, event, copy };
-    For what = For::device;
-    std::uint64_t correlation = 0;
-  };
   /// The work that a call waited for, as the profiler tells it.
   struct Sync {
     std::string_view device;
@@ -138,7 +173,6 @@ class ClockReader {
   };
 
   [[nodiscard]] bool are_apart(const KeptEvent& host, const KeptEvent& device) const;
-  static std::optional<Wait::For> waits_for(std::string_view name);
   std::uint32_t number_of(const EventText& event);
   void add_sync(const EventText& event);
   void add_call(const EventText& event, const KeptEvent& call);
@@ -146,7 +180,6 @@ class ClockReader {
   [[nodiscard]] bool are_launched_in_order(std::span<const std::uint32_t> rows) const;
   [[nodiscard]] bool is_set_alone(std::string_view process, const Falls& falls) const;
   [[nodiscard]] Falls falls_of(std::span<const std::uint32_t> rows, bool repeats_little) const;
-  static std::vector<NoTimes> far_of(std::vector<NoTimes> days);
   void screen();
   [[nodiscard]] bool is_far(const KeptEvent& event) const;
   void count_all_on();
@@ -155,7 +188,6 @@ class ClockReader {
   [[nodiscard]] std::uint32_t part_of(std::string_view process) const;
   [[nodiscard]] std::uint32_t part_of_device(std::string_view process) const;
   [[nodiscard]] const KeptEvent* launch_by(std::uint64_t correlation, std::string_view host) const;
-  static Result<void> take(const Stamps& stamps, FileClock& clock, RankFile& file);
   [[nodiscard]] std::optional<Awaited> awaited_by(const Wait& wait, std::string_view name,
                                                   const Device& device) const;
   [[nodiscard]] std::vector<InnerEdge> edges_of(std::string_view name, const Device& device) const;
@@ -164,7 +196,6 @@ class ClockReader {
 
   Texts& texts_;
   std::vector<RowFacts> rows_;
-  std::map<std::pair<bool, std::string_view>, std::vector<NoTimes>> far_;  ///< per clock
   std::vector<Falls> ahead_;  ///< falls of each row's clock
   RowNumbers numbers_;
   std::vector<Work> work_;

@@ -166,6 +166,12 @@ struct Arrow {
 struct NoTimes {
   std::int64_t first = 0, last = 0;  ///< ns without the base
   std::uint64_t count = 0;           ///< begins and ends
+
+  void add(const NoTimes& other) {
+    first = std::min(first, other.first);
+    last = std::max(last, other.last);
+    count += other.count;
+  }
 };
 /// True for a time in one of the ranges, which are in order.
 inline bool is_in(const std::vector<NoTimes>& ranges, std::int64_t time) {
@@ -228,12 +234,6 @@ struct RankFile {
   }
 };
 
-/// True for an event whose begin or end is no time of this run; it stays as it is.
-bool has_no_time(const FileClock& clock, const EventText& event);
-/// The number that a call and its work on a device share; 0: none.
-std::uint64_t correlation_of(const EventText& event);
-/// Numbers the clocks of a run: all hosts, then all devices.
-void number_clocks(std::vector<RankFile>& ranks);
 /// The maps of a file's clocks, chosen from the maps of the run.
 std::vector<ClockMap> maps_of(const RankFile& file, std::span<const ClockMap> maps);
 

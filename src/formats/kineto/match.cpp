@@ -63,7 +63,7 @@ class Matcher {
       if (group.ends_coincide) align_by_known_offsets(group);
     }
     for (auto& [name, group] : groups_) {
-      if (!group.ends_coincide) align_loose_ends(group);
+      if (!group.ends_coincide) align(group);
     }
     for (auto& [name, group] : groups_) finish(group);
     note_apart();
@@ -161,13 +161,13 @@ class Matcher {
     const auto position = [](const Instance& one) { return one.members.front(); };
     std::ranges::sort(found, {}, position);
     for (Instance& instance : found) {
-      const Member& first = instance.members.front();
-      bool agree = true;
-      for (const Member& one : instance.members) {
-        const Call& call = call_of(files_, one);
-        agree &= &one == &first || one.file != (&one - 1)->file;
-        agree &= call.group == call_of(files_, first).group && alike(call, call_of(files_, first));
-      }
+      const Call& first = call_of(files_, instance.members.front());
+      const bool agree = std::ranges::adjacent_find(instance.members, {}, &Member::file) ==
+                             instance.members.end() &&
+                         std::ranges::all_of(instance.members, [&](const Member& one) {
+                           const Call& call = call_of(files_, one);
+                           return call.group == first.group && alike(call, first);
+                         });
       if (agree) {
         add(std::move(instance));
       } else {
@@ -197,20 +197,30 @@ class Matcher {
     }
   }
 
+  /// Aligns the sequences that have one plausible alignment. Where ends need not coincide, that
+  /// they do counts only if it is confirmed.
   void align(Group& group) {
     const Sequence& reference = group.sequences[group.reference];
     std::erase_if(group.unaligned, [&](std::uint32_t f) {
-      const std::optional<Alignment> alignment = try_alignment(group, f, reference);
-      if (alignment) apply(group, f, *alignment);
-      return alignment.has_value();
+      AlignmentResult result = align_sequences(group.sequences[f], reference, group.ends_coincide);
+      if (!result.offsets.empty()) group.ambiguous[f] = std::move(result.offsets);
+      if (!result.alignment) return false;
+      if (!group.ends_coincide && !is_confirmed(group, f, *result.alignment)) return false;
+      apply(group, f, *result.alignment);
+      return true;
     });
   }
 
-  static std::optional<Alignment> try_alignment(Group& group, std::uint32_t f,
-                                                const Sequence& reference) {
-    AlignmentResult result = align_sequences(group.sequences[f], reference, group.ends_coincide);
-    if (!result.offsets.empty()) group.ambiguous[f] = std::move(result.offsets);
-    return std::move(result.alignment);
+  /// True if the known offsets agree, or, without any, if no call is lost.
+  bool is_confirmed(Group& group, std::uint32_t f, const Alignment& alignment) const {
+    const std::vector<KnownOffset> known = known_offsets(f, group.reference);
+    if (known.empty()) return alignment.covers_one && alignment.lost == 0;
+    const std::vector<KnownOffset> offsets =
+        offsets_of(group.sequences[f], group.sequences[group.reference], alignment);
+    return std::ranges::all_of(offsets, [&](const KnownOffset& one) {
+      const NearOffset near = offset_near(known, one.time);
+      return std::abs(one.offset - near.offset) <= end_tolerance_at(near.distance);
+    });
   }
 
   /// Aligns the remaining sequences by the offsets that calls of other groups show.
@@ -224,44 +234,14 @@ class Matcher {
     });
   }
 
-  /// Aligns calls whose ends need not coincide. If they do, that counts only if the known offsets
-  /// agree, or, without any, if no call is lost.
-  void align_loose_ends(Group& group) {
-    const Sequence& reference = group.sequences[group.reference];
-    std::erase_if(group.unaligned, [&](std::uint32_t f) {
-      const Sequence& own = group.sequences[f];
-      const std::optional<Alignment> alignment = try_alignment(group, f, reference);
-      if (!alignment) return false;
-      const std::vector<KnownOffset> known = known_offsets(f, group.reference);
-      const bool is_confirmed = known.empty() ? alignment->covers_one && alignment->lost == 0
-                                              : confirms(known, own, reference, *alignment);
-      if (!is_confirmed) return false;
-      apply(group, f, *alignment);
-      return true;
-    });
-  }
-
-  static bool confirms(const std::vector<KnownOffset>& known, const Sequence& own,
-                       const Sequence& reference, const Alignment& alignment) {
-    for (std::size_t i = 0; i < own.size(); ++i) {
-      if (!is_partner(alignment.partner[i])) continue;
-      const NearOffset near = offset_near(known, own.end(i));
-      const std::int64_t offset = own.end(i) - reference.end(alignment.partner[i]);
-      if (std::abs(offset - near.offset) > end_tolerance_at(near.distance)) return false;
-    }
-    return true;
-  }
-
   /// Adds the calls of file f to the instances of their partners.
   void apply(Group& group, std::uint32_t f, const Alignment& alignment) {
     const Sequence& own = group.sequences[f];
     const Sequence& reference = group.sequences[group.reference];
     const std::vector<std::uint32_t>& partner = alignment.partner;
-    std::vector<KnownOffset> known;
-    for (std::size_t i = 0; i < own.size(); ++i) {
-      if (!is_partner(partner[i])) continue;
+    const std::vector<KnownOffset> known = offsets_of(own, reference, alignment);
+    for (const std::size_t i : paired_calls(alignment)) {
       group.instances[partner[i]].insert({f, own.calls[i]});
-      known.push_back({own.end(i), own.end(i) - reference.end(partner[i])});
     }
     for (const OpenEnd& end : open_ends_of(own, reference, alignment)) {
       if (!group.ends_coincide || end.common < Threshold::least_open) continue;
@@ -313,9 +293,8 @@ class Matcher {
     const auto end = [&](std::uint32_t call) {
       return static_cast<std::int64_t>(reference.file->calls[call].end);
     };
-    const auto near = std::lower_bound(
-        reference.calls.begin(), reference.calls.end(), together.front().end - 2 * k_spread,
-        [&](std::uint32_t call, std::int64_t time) { return end(call) < time; });
+    const auto near =
+        std::ranges::lower_bound(reference.calls, together.front().end - 2 * k_spread, {}, end);
     return near == reference.calls.end() || end(*near) > together.back().end + 2 * k_spread;
   }
 
@@ -332,7 +311,13 @@ class Matcher {
   void note_apart() {
     DisjointSets tied = tied_files();
     std::map<std::uint32_t, ApartFile> apart;
-    for (const auto& [name, files] : files_of_groups()) {
+    std::map<std::string_view, std::set<std::uint32_t>> files_of_groups;
+    for (std::uint32_t f = 0; f < files_.size(); ++f) {
+      for (const Call& call : files_[f].calls) {
+        if (call.operation != Operation::other) files_of_groups[call.group].insert(f);
+      }
+    }
+    for (const auto& [name, files] : files_of_groups) {
       const std::uint32_t reference = of_most(tied, files);
       const auto group = groups_.find(std::string(name));
       for (const std::uint32_t f : files) {
@@ -358,21 +343,8 @@ class Matcher {
     return tied;
   }
 
-  /// The files that have calls of a group, by group.
-  [[nodiscard]] std::map<std::string_view, std::vector<std::uint32_t>> files_of_groups() const {
-    std::map<std::string_view, std::vector<std::uint32_t>> groups;
-    for (std::uint32_t f = 0; f < files_.size(); ++f) {
-      std::set<std::string_view> own;
-      for (const Call& call : files_[f].calls) {
-        if (call.operation != Operation::other) own.insert(call.group);
-      }
-      for (const std::string_view group : own) groups[group].push_back(f);
-    }
-    return groups;
-  }
-
   /// The first of those of the files that most of them are tied to.
-  static std::uint32_t of_most(DisjointSets& tied, const std::vector<std::uint32_t>& files) {
+  static std::uint32_t of_most(DisjointSets& tied, const std::set<std::uint32_t>& files) {
     std::map<std::uint32_t, std::size_t> counts;
     for (const std::uint32_t f : files) ++counts[tied.find(f)];
     return *std::max_element(files.begin(), files.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -404,9 +376,8 @@ class Matcher {
       const auto end = static_cast<std::int64_t>(call_of(files_, *instance->of(f)).end);
       known.push_back({end, end - static_cast<std::int64_t>(call_of(files_, *there).end)});
     }
-    std::sort(known.begin(), known.end(), [](const KnownOffset& a, const KnownOffset& b) {
-      return std::tie(a.time, a.offset) < std::tie(b.time, b.offset);
-    });
+    std::ranges::sort(known, {},
+                      [](const KnownOffset& one) { return std::pair(one.time, one.offset); });
     return known;
   }
 

@@ -183,6 +183,15 @@ void append(RankFile& rank, RankFile& window, std::uint32_t part) {
   rank.facts.unit = std::max(rank.facts.unit, window.facts.unit);
 }
 
+/// Numbers the clocks of a run: all hosts, then all devices.
+void number_clocks(std::vector<RankFile>& ranks) {
+  auto next = static_cast<std::uint32_t>(ranks.size());
+  for (std::uint32_t r = 0; r < ranks.size(); ++r) {
+    ranks[r].numbers.assign(1, r);
+    while (ranks[r].numbers.size() < ranks[r].clocks.size()) ranks[r].numbers.push_back(next++);
+  }
+}
+
 /// Fails for files of runs of different sizes. A file without a size fits to any.
 Result<void> check_world(const std::vector<RankFile>& files) {
   const RankFile* first = nullptr;

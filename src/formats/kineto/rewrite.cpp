@@ -105,6 +105,15 @@ class TextCursor {
   std::size_t at_ = 0;
 };
 
+/// True for an event whose begin or end is no time of this run; it stays as it is.
+bool has_no_time(const FileClock& clock, const EventText& event) {
+  bool cut = false;
+  if (clock.none.empty()) return false;
+  const std::int64_t begin = time_of(event, cut).value_or(0);
+  const std::int64_t length = event.has_length() ? length_of(event, cut).value_or(0) : 0;
+  return clock.is_none(begin, length);
+}
+
 /// The rows of a file that is read again.
 class RowReader {
  public:

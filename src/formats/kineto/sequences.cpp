@@ -33,7 +33,7 @@ std::vector<std::int64_t> plausible_offsets(const Alignment& best,
 ///
 /// Example: calls 1, 2 and 3 of a loop of 10 ms at one rank, and 4, 5 and 6 at the other one.
 std::int64_t period_of(const Sequence& sequence, const Alignment& best) {
-  const Candidates repetitions = repetitions_of(sequence);
+  const Candidates repetitions = candidates_between(sequence, sequence);
   std::int64_t period = repetitions.complete ? 0 : Threshold::least_period_ns;
   for (const Alignment& later : repetitions.found) {
     if (4 * later.matched < best.matched || is_chance(later, best)) continue;

@@ -96,7 +96,8 @@ std::int64_t score(const Alignment& one);
 bool has_close_ends(const Alignment& one);
 
 /// Alignments at any offset. Each has two pairs or more, and loses no more calls than it pairs: the
-/// truth may look so where windows hardly overlap.
+/// truth may look so where windows hardly overlap. Those of a sequence with itself are with later
+/// calls of its own: steps of a loop.
 struct Candidates {
   std::vector<Alignment> found;
   bool complete = true;  ///< false: the search stopped at Threshold::most_candidates
@@ -107,9 +108,6 @@ Candidates candidates_between(const Sequence& a, const Sequence& b);
 /// no candidate.
 std::optional<Alignment> candidate_from(const Sequence& a, const Sequence& b, std::size_t i,
                                         std::size_t j);
-
-/// Alignments of a sequence with later calls of its own: steps of a loop.
-Candidates repetitions_of(const Sequence& sequence);
 
 /// Calls of the first sequence that have a partner, in order.
 std::vector<std::size_t> paired_calls(const Alignment& alignment);
