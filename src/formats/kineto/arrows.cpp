@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <map>
 #include <string>
 #include <tuple>
 
 #include <fmt/core.h>
 
-#include "base/flat_map.hpp"
 #include "base/text_hash.hpp"
 
 namespace entrain::kineto {
@@ -32,53 +30,41 @@ struct Placed {
   Part part = Part::start;
 };
 
-/// The parts of one arrow, or of all that share an id.
-class ArrowGroup {
- public:
-  /// `parts`: in order of kind and time.
-  explicit ArrowGroup(std::span<const Placed> parts) {
-    const auto first = std::ranges::lower_bound(parts, Part::step, {}, &Placed::part);
-    const auto end = std::ranges::upper_bound(parts, Part::step, {}, &Placed::part);
-    starts_ = {parts.begin(), first};
-    steps_ = {first, end};
-    ends_ = {end, parts.end()};
-  }
+bool is_of_one_clock(std::span<const Placed> parts) {
+  return std::ranges::all_of(parts,
+                             [&](const Placed& one) { return one.clock == parts.front().clock; });
+}
 
-  void add_to(ArrowEdges& result) const {
-    const std::size_t heads = steps_.size() + ends_.size();
-    result.heads += heads;
-    if (starts_.empty()) return;
-    if (starts_.size() == 1) {
-      join(starts_, steps_.empty() ? ends_ : steps_, result);
-      if (!steps_.empty()) join(steps_, ends_, result);
-      result.paired += heads;
-    } else if (steps_.empty() && starts_.size() == ends_.size() && is_of_one_clock(starts_) &&
-               is_of_one_clock(ends_)) {
-      for (std::size_t k = 0; k < ends_.size(); ++k) add(starts_[k], ends_[k], result);
-      result.paired += heads;
-    } else {
-      result.ambiguous += heads;
-    }
-  }
-
- private:
-  static void add(const Placed& from, const Placed& to, ArrowEdges& result) {
-    if (from.clock != to.clock) {
-      result.edges.push_back({from.clock, to.clock, from.time, to.time, from.key});
-    }
-  }
-  static void join(std::span<const Placed> from, std::span<const Placed> to, ArrowEdges& result) {
+/// Pairs the parts of one arrow, or of all that share an id. `parts`: in order of kind and time.
+void pair_parts(std::span<const Placed> parts, ArrowEdges& result) {
+  const auto of = [&](Part part) {
+    const auto found = std::ranges::equal_range(parts, part, {}, &Placed::part);
+    return std::span(found.begin(), found.end());
+  };
+  const auto starts = of(Part::start), steps = of(Part::step), ends = of(Part::end);
+  const auto add = [&](const Placed& from, const Placed& to) {
+    if (from.clock == to.clock) return;
+    result.edges.push_back({from.clock, to.clock, from.time, to.time, from.key});
+  };
+  const auto join = [&](std::span<const Placed> from, std::span<const Placed> to) {
     for (const Placed& cause : from) {
-      for (const Placed& effect : to) add(cause, effect, result);
+      for (const Placed& effect : to) add(cause, effect);
     }
+  };
+  const std::size_t heads = steps.size() + ends.size();
+  result.heads += heads;
+  if (starts.size() == 1) {
+    result.paired += heads;
+    join(starts, steps.empty() ? ends : steps);
+    if (!steps.empty()) join(steps, ends);
+  } else if (steps.empty() && starts.size() == ends.size() && is_of_one_clock(starts) &&
+             is_of_one_clock(ends)) {
+    result.paired += heads;
+    for (std::size_t k = 0; k < ends.size(); ++k) add(starts[k], ends[k]);
+  } else if (!starts.empty()) {
+    result.ambiguous += heads;
   }
-  static bool is_of_one_clock(std::span<const Placed> parts) {
-    return std::all_of(parts.begin(), parts.end(),
-                       [&](const Placed& one) { return one.clock == parts.front().clock; });
-  }
-
-  std::span<const Placed> starts_, steps_, ends_;
-};
+}
 
 }  // namespace
 
@@ -94,9 +80,8 @@ std::string_view issue_time_of(const EventText& event) {
 std::string_view issue_time_to_move(const EventText& event) {
   bool cut = false;
   const std::string_view text = issue_time_of(event);
-  return text.empty() || is_beyond(parse_time(text, cut).value_or(k_last_time + 1))
-             ? std::string_view()
-             : text;
+  const bool is_time = !text.empty() && !is_beyond(parse_time(text, cut).value_or(k_last_time + 1));
+  return is_time ? text : std::string_view();
 }
 
 ArrowKey arrow_key(const EventText& event) {
@@ -138,38 +123,35 @@ void ArrowReader::add(std::uint64_t kind, std::uint64_t key, Arrow::Part part, c
       {.arrow = {.key = key, .part = part}, .kind = kind, .own = own, .is_flow = is_flow});
 }
 
-/// Calls `see` with the parts of each key, and whether the arrow begins and ends here.
-void ArrowReader::for_each_arrow(
-    const std::function<void(std::span<const Known>, bool is_whole)>& see) const {
+/// Where most arrows of a kind begin and end here, the others are cut off.
+void ArrowReader::finish(const ClockReader& clocks, RankFile& file) {
+  struct Group {
+    std::span<const Known> parts;
+    bool is_whole = false;     ///< it begins and ends here
+    bool leaves_rank = false;  ///< a whole one may lead from one rank in the file to another
+  };
+  std::ranges::stable_sort(parts_, {}, [](const Known& part) { return part.arrow.key; });
+  const auto rank_of = [&](const Known& part) {
+    return file.clocks[clocks.clock(part.own.row)].part;
+  };
+  std::vector<Group> groups;
+  std::map<std::uint64_t, std::int64_t> open_of_kind;  // less those that are whole
   for (std::size_t first = 0, last = 0; first < parts_.size(); first = last) {
+    Group& group = groups.emplace_back();
     bool starts = false, ends = false;
     for (; last < parts_.size() && parts_[last].arrow.key == parts_[first].arrow.key; ++last) {
       starts |= parts_[last].arrow.part == Part::start;
       ends |= parts_[last].arrow.part == Part::end || (parts_[last].is_flow && last > first);
+      group.leaves_rank |= rank_of(parts_[last]) != rank_of(parts_[first]);
     }
-    see(std::span(parts_).subspan(first, last - first), starts && ends);
+    group.parts = std::span(parts_).subspan(first, last - first);
+    group.is_whole = starts && ends;
+    if (!group.leaves_rank) open_of_kind[parts_[first].kind] += group.is_whole ? -1 : 1;
   }
-}
-
-/// Where most arrows of a kind begin and end here, the others are cut off.
-void ArrowReader::finish(const ClockReader& clocks, RankFile& file) {
-  std::stable_sort(parts_.begin(), parts_.end(),
-                   [](const auto& a, const auto& b) { return a.arrow.key < b.arrow.key; });
-  std::map<std::uint64_t, std::int64_t> open_of_kind;  // less those that are whole
-  // A whole one may lead from one rank in the file to another.
-  const auto leaves_rank = [&](std::span<const Known> parts) {
-    const auto rank_of = [&](const Known& part) {
-      return file.clocks[clocks.clock(part.own.row)].part;
-    };
-    return std::ranges::any_of(
-        parts, [&](const Known& part) { return rank_of(part) != rank_of(parts.front()); });
-  };
-  for_each_arrow([&](std::span<const Known> parts, bool is_whole) {
-    if (!leaves_rank(parts)) open_of_kind[parts.front().kind] += is_whole ? -1 : 1;
-  });
-  for_each_arrow([&](std::span<const Known> parts, bool is_whole) {
-    if (!leaves_rank(parts) && (is_whole || open_of_kind[parts.front().kind] < 0)) return;
-    for (Known part : parts) {
+  for (const Group& group : groups) {
+    const bool is_inside = group.is_whole || open_of_kind[group.parts.front().kind] < 0;
+    if (is_inside && !group.leaves_rank) continue;
+    for (Known part : group.parts) {
       part.arrow.clock = clocks.clock(part.own.row);
       if (file.clocks[part.arrow.clock].is_none(part.own.begin)) continue;
       clocks.count_on(part.own);
@@ -178,7 +160,7 @@ void ArrowReader::finish(const ClockReader& clocks, RankFile& file) {
       part.arrow.time = static_cast<std::uint64_t>(time);
       file.arrows.push_back(part.arrow);
     }
-  });
+  }
 }
 
 ArrowEdges pair_arrows(std::span<const RankFile> ranks) {
@@ -194,7 +176,7 @@ ArrowEdges pair_arrows(std::span<const RankFile> ranks) {
   ArrowEdges result;
   for (std::size_t first = 0, last = 0; first < all.size(); first = last) {
     while (last < all.size() && all[last].key == all[first].key) ++last;
-    ArrowGroup(std::span(all).subspan(first, last - first)).add_to(result);
+    pair_parts(std::span(all).subspan(first, last - first), result);
   }
   return result;
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -44,7 +43,6 @@ class ArrowReader {
     KeptEvent own;           ///< its begin is the time of the arrow
     bool is_flow = false;    ///< a Perfetto trace's: its last part need not say so
   };
-  void for_each_arrow(const std::function<void(std::span<const Known>, bool is_whole)>& see) const;
   void add(std::uint64_t kind, std::uint64_t key, Arrow::Part part, const KeptEvent& own,
            bool is_flow = false);
 

@@ -171,13 +171,17 @@ const KeptEvent* ClockReader::launch_by(std::uint64_t correlation, std::string_v
 }
 
 const KeptEvent* ClockReader::launch(std::uint64_t correlation, std::string_view device) const {
-  const auto known = devices_.find(device);
-  return launch_by(correlation, known != devices_.end() ? known->second.host : std::string_view());
+  return launch_by(correlation, host_of(device));
+}
+
+std::string_view ClockReader::host_of(std::string_view process) const {
+  const auto device = devices_.find(process);
+  return device != devices_.end() ? device->second.host : std::string_view();
 }
 
 /// The process that has launched at least twice as many of its kernels as any other one; numbers of
 /// launches that ranks have in common tell nothing.
-std::string_view ClockReader::host_of(const Device& device) const {
+std::string_view ClockReader::find_host(const Device& device) const {
   std::string_view host;
   std::int64_t most = 0, second = 0;
   for (const auto& [process, launches] : launches_) {
@@ -200,7 +204,7 @@ void ClockReader::gather_devices() {
     ++device.streams;
   }
   for (const Work& work : work_) devices_[rows_[work.row].name.process].work.push_back(&work);
-  for (auto& [process, device] : devices_) device.host = host_of(device);
+  for (auto& [process, device] : devices_) device.host = find_host(device);
 }
 
 /// Each host of a device is a part, if each device has its own; so is each machine without one.
@@ -210,10 +214,9 @@ void ClockReader::find_parts(const std::set<std::string_view>& devices) {
     return std::pair(machine_of_.at(name), name.size());
   });
   for (const std::string_view name : names) {
-    const auto device = devices_.find(name);
-    const bool has_host = device != devices_.end() && !device->second.host.empty();
+    const std::string_view host = host_of(name);
     const auto next = static_cast<std::uint32_t>(parts_.size());
-    if (!has_host || !parts_.emplace(device->second.host, next).second) {
+    if (host.empty() || !parts_.emplace(host, next).second) {
       parts_.clear();
       break;
     }
@@ -240,9 +243,8 @@ std::uint32_t ClockReader::part_of(std::string_view process) const {
 }
 
 std::uint32_t ClockReader::part_of_device(std::string_view process) const {
-  const auto device = devices_.find(process);
-  const bool has_host = device != devices_.end() && !device->second.host.empty();
-  return part_of(has_host ? device->second.host : process);
+  const std::string_view host = host_of(process);
+  return part_of(host.empty() ? process : host);
 }
 
 bool ClockReader::share_a_part(const std::set<std::string_view>& devices) const {
@@ -262,8 +264,7 @@ bool ClockReader::is_far(const KeptEvent& event) const {
 void ClockReader::screen() {
   std::map<std::pair<bool, std::string_view>, std::vector<RowFacts*>> rows;
   for (RowFacts& row : rows_) {
-    const auto device = devices_.find(row.name.process);
-    const bool has_clock = row.is_of_device && !device->second.host.empty();
+    const bool has_clock = row.is_of_device && !host_of(row.name.process).empty();
     const bool is_named = has_clock || part_of(row.name.process) > 0;
     rows[{has_clock, is_named ? row.name.process : ""}].push_back(&row);
   }

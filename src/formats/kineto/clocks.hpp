@@ -153,7 +153,7 @@ class ClockReader {
   struct Device {
     Stamps stamps{};
     std::uint32_t machine = 0;
-    std::string_view host{};  ///< process that launches its work; empty: unknown
+    std::string_view host{};
     std::vector<const Work*> work{};
     std::size_t streams = 0;
   };
@@ -183,7 +183,9 @@ class ClockReader {
   void screen();
   [[nodiscard]] bool is_far(const KeptEvent& event) const;
   void count_all_on();
-  [[nodiscard]] std::string_view host_of(const Device& device) const;
+  [[nodiscard]] std::string_view find_host(const Device& device) const;
+  /// The process that launches the work of a device; empty: unknown.
+  [[nodiscard]] std::string_view host_of(std::string_view process) const;
   void find_parts(const std::set<std::string_view>& devices);
   [[nodiscard]] std::uint32_t part_of(std::string_view process) const;
   [[nodiscard]] std::uint32_t part_of_device(std::string_view process) const;

@@ -244,11 +244,15 @@ void move_times(RankFile& file, std::span<const ClockMap> maps);
 /// Name in words of MPI, e.g. "all_reduce".
 const char* name_of(Operation operation);
 /// True if no rank ends the call before all have begun it.
-bool synchronises(Operation operation);
+constexpr bool synchronises(Operation operation) { return operation <= Operation::barrier; }
 /// True if data go from one rank to all.
-bool comes_from_root(Operation operation);
+constexpr bool comes_from_root(Operation operation) {
+  return operation == Operation::broadcast || operation == Operation::scatter;
+}
 /// True if data go from all ranks to one.
-bool goes_to_root(Operation operation);
+constexpr bool goes_to_root(Operation operation) {
+  return operation == Operation::reduce || operation == Operation::gather;
+}
 
 /// The operation that the name of a kernel, a range or a collective stands for.
 Operation operation_of(std::string_view name);

@@ -99,16 +99,6 @@ const char* name_of(Operation operation) {
   return k_names.at(static_cast<std::size_t>(operation));
 }
 
-bool synchronises(Operation operation) { return operation <= Operation::barrier; }
-
-bool comes_from_root(Operation operation) {
-  return operation == Operation::broadcast || operation == Operation::scatter;
-}
-
-bool goes_to_root(Operation operation) {
-  return operation == Operation::reduce || operation == Operation::gather;
-}
-
 Operation operation_of(std::string_view name) {
   const std::string word = plain(name);
   // The order counts: "allreduce" contains "reduce", "reducescatter" both that and "scatter".

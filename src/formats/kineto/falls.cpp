@@ -110,9 +110,7 @@ void ClockReader::count_all_on() {
   }
   // A host and its devices that were set together count on by the same.
   const auto host_name = [&](const auto& clock) {
-    const auto device = devices_.find(clock.second);
-    const std::string_view host =
-        clock.first && device != devices_.end() ? device->second.host : clock.second;
+    const std::string_view host = clock.first ? host_of(clock.second) : clock.second;
     return std::pair(false, part_of(host) > 0 ? host : std::string_view());
   };
   const auto host_of_clock = [&](const auto& clock) -> Falls& {

@@ -154,10 +154,85 @@ class ChromeRank final : public RankMerger {
     return text + '}';
   }
 
-  void take(const Placed& placed);
-  void add_times(const Placed& placed);
-  void add_ids(const EventText& event, EventSort sort);
-  void add_arrows(const Placed& placed, bool arrive);
+  void take(const Placed& placed) {
+    const EventText& event = placed.event;
+    const EventSort sort = sort_of(event);
+    const EventSort written = count(placed);
+    if (written != EventSort::metadata && written != EventSort::counter) {
+      events.arguments += count_values(event);
+    }
+    Process& process = process_of(event.process);
+    threads_({event.process, event.thread});
+    std::string names;
+    if (sort == EventSort::metadata && event.name == "process_name") {
+      process.is_named = true;
+      names = named(json::unescaped(member(event.arguments, "name")), event);
+    }
+    add(",\n{{\"pid\":{}", process.number);
+    const bool is_flow = sort == EventSort::arrow && event.moment;
+    const std::string_view phase =
+        is_flow ? std::string_view(phases_).substr(next_phase_++, 1) : event.phase;
+    add_text(event, "ph", phase);
+    add_text(event, "cat", event.category);
+    add_text(event, "name", event.name);
+    add_given("tid", event.thread);
+    add_times(placed);
+    add_ids(event, sort);
+    add_text(event, "bp", is_flow && phase == "f" ? "e" : event.bind);
+    add_text(event, "s", event.reach);
+    add_given("args", names.empty() ? event.arguments : names);
+    for_each_other(event, [&](std::string_view key, std::string_view value) {
+      const bool is_replaced = sort == EventSort::arrow && key == "rank_id";
+      if (!is_replaced) add(",\"{}\":{}", key, value);
+    });
+    out_ += '}';
+    if (!placed.has_time || !is_collective_kernel(event)) return;
+    add_arrows(placed, false);
+    if (event.has_length()) add_arrows(placed, true);
+  }
+  void add_times(const Placed& placed) {
+    const EventText& event = placed.event;
+    if (!placed.has_time) {
+      if (event.phase == "M") return;
+      const std::string length = stored_length(event);
+      if (event.has_time()) add(",\"ts\":{}", in_quotes(stored_time(event)));
+      if (!length.empty()) add(",\"dur\":{}", in_quotes(length));
+      return;
+    }
+    add(",\"ts\":{}", time_text(placed.begin - share_.base));
+    if (event.has_length()) {
+      add(",\"dur\":{}", time_text(placed.end - placed.begin));
+    } else {
+      add_text(event, "dur", event.duration);
+    }
+  }
+  /// Numbers of arrows and objects hold in their file only: they get the rank's in front.
+  void add_ids(const EventText& event, EventSort sort) {
+    if (sort == EventSort::arrow) {
+      add(",\"id\":\"{:x}\"", arrow_id(event));
+      add_given("rank_id", event.id2.empty() ? event.id : event.id2);
+    } else {
+      const auto unique = [&](std::string_view id) {
+        return in_quotes(fmt::format("{}.{}", unit_.number, id));
+      };
+      const std::string global = json::unescaped(member(event.id2, "global"));
+      if (!event.id.empty()) add(",\"id\":{}", unique(shown_text(event.id)));
+      global.empty() ? add_given("id2", event.id2)
+                     : add(",\"id2\":{{\"global\":{}}}", unique(global));
+    }
+    add_given("scope", event.scope);
+  }
+  void add_arrows(const Placed& placed, bool arrive) {
+    const std::int64_t time = arrive ? placed.end : placed.begin;
+    take_arrows(placed, arrive, [&](std::uint64_t id) {
+      add(",\n{{\"ph\":\"{}\",{}\"cat\":\"entrain\",\"name\":\"waited "
+          "for\",\"id\":\"a{}\",\"pid\":{},"
+          "\"tid\":{},\"ts\":{}}}",
+          arrive ? "f" : "s", arrive ? "\"bp\":\"e\"," : "", id,
+          process_of(placed.event.process).number,
+          placed.event.thread.empty() ? "0" : placed.event.thread, time_text(time - share_.base));
+    });
+  }
 
   std::string out_;
   std::string phases_;  ///< phases of the arrows of Perfetto traces, in order
@@ -165,89 +240,6 @@ class ChromeRank final : public RankMerger {
   std::map<std::string, Process, std::less<>> processes_;
   RowNumbers threads_;
 };
-
-void ChromeRank::add_times(const Placed& placed) {
-  const EventText& event = placed.event;
-  if (!placed.has_time) {
-    if (event.phase == "M") return;
-    const std::string length = stored_length(event);
-    if (event.has_time()) add(",\"ts\":{}", in_quotes(stored_time(event)));
-    if (!length.empty()) add(",\"dur\":{}", in_quotes(length));
-    return;
-  }
-  add(",\"ts\":{}", time_text(placed.begin - share_.base));
-  if (event.has_length()) {
-    add(",\"dur\":{}", time_text(placed.end - placed.begin));
-  } else {
-    add_text(event, "dur", event.duration);
-  }
-}
-
-/// Numbers of arrows and objects hold in their file only: they get the rank's in front.
-void ChromeRank::add_ids(const EventText& event, EventSort sort) {
-  if (sort == EventSort::arrow) {
-    add(",\"id\":\"{:x}\"", arrow_id(event));
-    add_given("rank_id", event.id2.empty() ? event.id : event.id2);
-  } else {
-    const auto unique = [&](std::string_view id) {
-      return in_quotes(fmt::format("{}.{}", unit_.number, id));
-    };
-    const std::string global = json::unescaped(member(event.id2, "global"));
-    if (!event.id.empty()) add(",\"id\":{}", unique(shown_text(event.id)));
-    global.empty() ? add_given("id2", event.id2)
-                   : add(",\"id2\":{{\"global\":{}}}", unique(global));
-  }
-  add_given("scope", event.scope);
-}
-
-void ChromeRank::add_arrows(const Placed& placed, bool arrive) {
-  const std::int64_t time = arrive ? placed.end : placed.begin;
-  take_arrows(placed, arrive, [&](std::uint64_t id) {
-    add(",\n{{\"ph\":\"{}\",{}\"cat\":\"entrain\",\"name\":\"waited "
-        "for\",\"id\":\"a{}\",\"pid\":{},"
-        "\"tid\":{},\"ts\":{}}}",
-        arrive ? "f" : "s", arrive ? "\"bp\":\"e\"," : "", id,
-        process_of(placed.event.process).number,
-        placed.event.thread.empty() ? "0" : placed.event.thread, time_text(time - share_.base));
-  });
-}
-
-void ChromeRank::take(const Placed& placed) {
-  const EventText& event = placed.event;
-  const EventSort sort = sort_of(event);
-  const EventSort written = count(placed);
-  if (written != EventSort::metadata && written != EventSort::counter) {
-    events.arguments += count_values(event);
-  }
-  Process& process = process_of(event.process);
-  threads_({event.process, event.thread});
-  std::string names;
-  if (sort == EventSort::metadata && event.name == "process_name") {
-    process.is_named = true;
-    names = named(json::unescaped(member(event.arguments, "name")), event);
-  }
-  add(",\n{{\"pid\":{}", process.number);
-  const bool is_flow = sort == EventSort::arrow && event.moment;
-  const std::string_view phase =
-      is_flow ? std::string_view(phases_).substr(next_phase_++, 1) : event.phase;
-  add_text(event, "ph", phase);
-  add_text(event, "cat", event.category);
-  add_text(event, "name", event.name);
-  add_given("tid", event.thread);
-  add_times(placed);
-  add_ids(event, sort);
-  add_text(event, "bp", is_flow && phase == "f" ? "e" : event.bind);
-  add_text(event, "s", event.reach);
-  add_given("args", names.empty() ? event.arguments : names);
-  for_each_other(event, [&](std::string_view key, std::string_view value) {
-    const bool is_replaced = sort == EventSort::arrow && key == "rank_id";
-    if (!is_replaced) add(",\"{}\":{}", key, value);
-  });
-  out_ += '}';
-  if (!placed.has_time || !is_collective_kernel(event)) return;
-  add_arrows(placed, false);
-  if (event.has_length()) add_arrows(placed, true);
-}
 
 }  // namespace
 

@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include <entrain/clock_map.hpp>
 #include <entrain/error.hpp>
 #include <entrain/export.hpp>
 

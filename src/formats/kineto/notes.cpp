@@ -15,12 +15,6 @@ using perfetto::NoteField;
 
 constexpr int k_most_nested = 16;  ///< deeper values become JSON text
 
-/// A string without its escapes; `room` holds it where it has some.
-std::string_view plain(std::string_view raw, std::string& room) {
-  if (raw.find('\\') == std::string_view::npos) return raw;
-  return room = json::unescaped(raw);
-}
-
 bool add_number_value(std::string& note, std::string_view text) {
   if (const auto integer = parsed<std::int64_t>(text)) {
     perfetto::add_integer(note, NoteField::int_value, *integer);
@@ -49,10 +43,8 @@ bool add_nested(std::string& note, InternedNames& names, std::string_view text, 
     any = true;
     perfetto::add_message(note, is_object ? NoteField::dict_entries : NoteField::array_values,
                           [&](std::string& one) {
-                            std::string room;
-                            if (is_object) {
-                              perfetto::add_bytes(one, NoteField::name, plain(key, room));
-                            }
+                            if (is_object)
+                              perfetto::add_bytes(one, NoteField::name, json::unescaped(key));
                             add_value(one, names, value, depth + 1);
                           });
   }
@@ -62,10 +54,9 @@ bool add_nested(std::string& note, InternedNames& names, std::string_view text, 
 void add_value(std::string& note, InternedNames& names, std::string_view text, int depth) {
   const char first = text.empty() ? '\0' : text.front();
   const std::size_t before = note.size();
-  std::string room;
   if (first == '"' && text.size() >= 2) {
     perfetto::add_bytes(note, NoteField::string_value,
-                        plain(text.substr(1, text.size() - 2), room));
+                        json::unescaped(text.substr(1, text.size() - 2)));
     return;
   }
   if (text == "true" || text == "false") {
@@ -87,18 +78,16 @@ void add_name(std::string& fields, InternedNames& names, EventField number, Even
     perfetto::add_number(fields, number, known);
     return;
   }
-  std::string room;
-  perfetto::add_bytes(fields, text, plain(raw, room));
+  perfetto::add_bytes(fields, text, json::unescaped(raw));
 }
 
 void add_note(std::string& fields, InternedNames& names, std::string_view key,
               std::string_view value) {
   perfetto::add_message(fields, EventField::debug_annotations, [&](std::string& note) {
-    std::string room;
     if (const std::uint64_t known = names.number(key)) {
       perfetto::add_number(note, NoteField::name_iid, known);
     } else {
-      perfetto::add_bytes(note, NoteField::name, plain(key, room));
+      perfetto::add_bytes(note, NoteField::name, json::unescaped(key));
     }
     add_value(note, names, value, 0);
   });

@@ -57,16 +57,13 @@ bool clash(const RankFile& a, const RankFile& b) {
 }
 
 /// True if files that get equal numbers from their names may be windows of one rank.
-bool are_ranks_in_names(const std::vector<RankFile*>& files) {
-  std::vector<std::tuple<std::uint32_t, std::uint64_t, const RankFile*>> order;
-  for (const RankFile* const file : files) {
-    order.emplace_back(*rank_of_name(file->path), window_of(*file).first, file);
-  }
-  std::ranges::stable_sort(
-      order, {}, [](const auto& one) { return std::pair(std::get<0>(one), std::get<1>(one)); });
-  return std::ranges::adjacent_find(order, [](const auto& a, const auto& b) {
-           return std::get<0>(a) == std::get<0>(b) && clash(*std::get<2>(a), *std::get<2>(b));
-         }) == order.end();
+bool are_ranks_in_names(std::vector<RankFile*> files) {
+  std::ranges::stable_sort(files, {}, [](const RankFile* file) {
+    return std::pair(rank_of_name(file->path), window_of(*file).first);
+  });
+  return std::ranges::adjacent_find(files, [](const RankFile* a, const RankFile* b) {
+           return rank_of_name(a->path) == rank_of_name(b->path) && clash(*a, *b);
+         }) == files.end();
 }
 
 /// Files with a rank inside keep it. The others get the numbers in their names, or the free ranks.
@@ -161,18 +158,13 @@ void append_clocks(RankFile& rank, RankFile& window, std::uint32_t part) {
 void append(RankFile& rank, RankFile& window, std::uint32_t part) {
   append_clocks(rank, window, part);
   const auto is_of_part = [&](std::uint32_t clock) { return window.clocks[clock].part == part; };
-  std::vector<Call> calls;
+  rank.calls.reserve(rank.calls.size() + window.calls.size());
+  std::ranges::sort(window.calls, {}, &Call::place);
   for (Call& call : window.calls) {
-    if (is_of_part(call.clock)) calls.push_back(std::move(call));
-  }
-  rank.calls.reserve(rank.calls.size() + calls.size());
-  std::erase_if(window.calls, [&](const Call& call) { return is_of_part(call.clock); });
-  std::sort(calls.begin(), calls.end(),
-            [](const Call& a, const Call& b) { return a.place < b.place; });
-  for (Call& call : calls) {
-    call.clock = window.numbers[call.clock];
-    call.place = static_cast<std::uint32_t>(rank.calls.size());
-    rank.calls.push_back(std::move(call));
+    if (!is_of_part(call.clock)) continue;
+    Call& own = rank.calls.emplace_back(std::move(call));
+    own.clock = window.numbers[own.clock];
+    own.place = static_cast<std::uint32_t>(rank.calls.size() - 1);
   }
   for (Arrow arrow : window.arrows) {
     if (!is_of_part(arrow.clock)) continue;
