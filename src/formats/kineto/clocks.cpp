@@ -345,7 +345,7 @@ Result<void> ClockReader::finish(RankFile& file, const std::set<std::string_view
       stamps[row.clock].add(own);
     }
     if (row.clock > 0 || row.is_of_device) {
-      file.rows.emplace(RowOf<std::string>{std::string(process), std::string(thread)}, row.clock);
+      file.rows[{std::string(process), std::string(thread)}] = row.clock;
     }
   }
   for (std::size_t c = 0; c < stamps.size(); ++c) TRY(take(stamps[c], file.clocks[c], file));

@@ -61,18 +61,8 @@ struct Call {
 };
 
 /// Where a viewer shows an event: its process ("pid") and its thread ("tid"), as written.
-template <class Text>
-struct RowOf {
-  Text process, thread;
-};
-using Row = RowOf<std::string_view>;
-struct IsRowBefore {
-  using is_transparent = void;
-  template <class A, class B>
-  bool operator()(const RowOf<A>& a, const RowOf<B>& b) const {
-    return std::pair<std::string_view, std::string_view>(a.process, a.thread) <
-           std::pair<std::string_view, std::string_view>(b.process, b.thread);
-  }
+struct Row {
+  std::string_view process, thread;
 };
 
 /// Numbers the rows of a file in the order in which they are seen.
@@ -211,7 +201,7 @@ struct RankFile {
   std::uint32_t parts = 1;           ///< ranks in this file; part k has clock k as its host's
   /// Clock of each row that does not follow the first clock. 0: a row of a device without a tie to
   /// its host: it has the first clock, but falls of the host are none of the device.
-  std::map<RowOf<std::string>, std::uint32_t, IsRowBefore> rows;
+  std::map<std::pair<std::string, std::string>, std::uint32_t> rows;  ///< key: as a Row
   std::map<std::uint32_t, std::uint32_t> machines;  ///< clock of each machine's host
   std::vector<std::uint32_t> numbers;               ///< positions of its clocks in the run
   std::uint64_t zeros = 0;                          ///< events with a `ts` of 0 that is no time
@@ -228,7 +218,7 @@ struct RankFile {
   bool was_summarised = false;               ///< it was read long before it is written
 
   [[nodiscard]] RowClock clock_of(const Row& row) const {
-    const auto known = rows.find(row);
+    const auto known = rows.find({std::string(row.process), std::string(row.thread)});
     if (known == rows.end()) return {};
     return {known->second, known->second == 0};
   }

@@ -225,9 +225,8 @@ class ChromeRank final : public RankMerger {
   void add_arrows(const Placed& placed, bool arrive) {
     const std::int64_t time = arrive ? placed.end : placed.begin;
     take_arrows(placed, arrive, [&](std::uint64_t id) {
-      add(",\n{{\"ph\":\"{}\",{}\"cat\":\"entrain\",\"name\":\"waited "
-          "for\",\"id\":\"a{}\",\"pid\":{},"
-          "\"tid\":{},\"ts\":{}}}",
+      add(R"(,
+{{"ph":"{}",{}"cat":"entrain","name":"waited for","id":"a{}","pid":{},"tid":{},"ts":{}}})",
           arrive ? "f" : "s", arrive ? "\"bp\":\"e\"," : "", id,
           process_of(placed.event.process).number,
           placed.event.thread.empty() ? "0" : placed.event.thread, time_text(time - share_.base));
@@ -250,19 +249,18 @@ std::unique_ptr<RankMerger> chrome_merger(MergeShare& share, MergeUnit unit) {
 std::string chrome_head(const MergeShare& share) {
   const formats::MergePlan& plan = share.plan;
   std::string text = fmt::format(
-      "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"writer\":\"{}\"}},\"baseTimeNanoseconds\":{},"
-      "\n\"entrain\":{{{}}},\n\"traceEvents\":[\n{{\"ph\":\"M\",\"pid\":1,\"name\":\"process_"
-      "name\","
-      "\"args\":{{\"name\":\"entrain\"}}}}",
+      R"({{"displayTimeUnit":"ns","otherData":{{"writer":"{}"}},"baseTimeNanoseconds":{},
+"entrain":{{{}}},
+"traceEvents":[
+{{"ph":"M","pid":1,"name":"process_name","args":{{"name":"entrain"}}}})",
       file_mark(), share.base, members_of(plan.attributes));
   const auto add_slice = [&](std::uint64_t tid, const std::string& thread, const std::string& name,
                              std::int64_t begin, std::int64_t end,
                              const formats::Attributes& facts) {
     text += fmt::format(
-        ",\n{{\"ph\":\"M\",\"pid\":1,\"tid\":{},\"name\":\"thread_name\",\"args\":{{\"name\":{}}}}}"
-        ",\n{{\"ph\":\"X\",\"cat\":\"entrain\",\"pid\":1,\"tid\":{},\"name\":{},\"ts\":{},\"dur\":{"
-        "},"
-        "\"args\":{{{}}}}}",
+        R"(,
+{{"ph":"M","pid":1,"tid":{},"name":"thread_name","args":{{"name":{}}}}},
+{{"ph":"X","cat":"entrain","pid":1,"tid":{},"name":{},"ts":{},"dur":{},"args":{{{}}}}})",
         tid, in_quotes(thread), tid, in_quotes(name), time_text(begin - share.base),
         time_text(end - begin), members_of(facts));
   };
@@ -273,9 +271,10 @@ std::string chrome_head(const MergeShare& share) {
     add_slice(tid++, clock.name, clock.title, first, std::max(first, clock.map(clock.last)),
               clock.attributes);
     for_each_knot(clock, [&](std::int64_t time, std::int64_t added) {
-      text +=
-          fmt::format(",\n{{\"ph\":\"C\",\"pid\":1,\"name\":{},\"ts\":{},\"args\":{{\"ns\":{}}}}}",
-                      in_quotes("added to " + clock.name), time_text(time - share.base), added);
+      text += fmt::format(
+          R"(,
+{{"ph":"C","pid":1,"name":{},"ts":{},"args":{{"ns":{}}}}})",
+          in_quotes("added to " + clock.name), time_text(time - share.base), added);
     });
   }
   return text;

@@ -67,22 +67,13 @@ std::pair<const Call*, const Call*> partners(std::span<const CallStamp> from,
 }  // namespace
 
 EventSort sort_of(const EventText& event) {
-  using enum EventSort;
-  constexpr std::array<std::pair<std::string_view, EventSort>, 10> k_phases{{{"X", slice},
-                                                                             {"B", begin},
-                                                                             {"E", end},
-                                                                             {"bS", async_begin},
-                                                                             {"eF", async_end},
-                                                                             {"nTp", async_instant},
-                                                                             {"stf", arrow},
-                                                                             {"C", counter},
-                                                                             {"iIR", instant},
-                                                                             {"M", metadata}}};
-  if (event.phase.size() != 1) return unknown;
-  for (const auto& [phases, sort] : k_phases) {
-    if (phases.find(event.phase) != std::string_view::npos) return sort;
-  }
-  return unknown;
+  // In order of EventSort.
+  constexpr std::array<std::string_view, 10> k_phases{"X",   "B",   "E", "bS",  "eF",
+                                                      "nTp", "stf", "C", "iIR", "M"};
+  const auto known = std::ranges::find_if(k_phases, [&](std::string_view phases) {
+    return event.phase.size() == 1 && phases.find(event.phase) != std::string_view::npos;
+  });
+  return static_cast<EventSort>(known - k_phases.begin());
 }
 
 std::string pair_key(const EventText& event) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <deque>
 #include <utility>
 
 #include "base/stray_times.hpp"
@@ -75,34 +76,28 @@ std::uint32_t partner_of(const Sequence& a, const Sequence& b, std::size_t i, st
 class SteadyPairs {
  public:
   SteadyPairs(const std::vector<KnownOffset>& pairs, std::int64_t jump)
-      : pairs_(pairs), jump_(jump), is_steady_(pairs.size(), 0) {
+      : pairs_(pairs), jump_(jump) {
     const auto [begin, end] = longest_run();
-    for (std::size_t k = begin; k < end; ++k) is_steady_[k] = 1;
-    first_ = begin;
-    last_ = end - 1;
+    for (std::size_t k = begin; k < end; ++k) steady_.push_back(k);
     for (std::size_t k = end; k < pairs.size(); ++k) {
-      if (is_in_line(k, last_)) is_steady_[last_ = k] = 1;
+      if (is_in_line(k, steady_.back())) steady_.push_back(k);
     }
     for (std::size_t k = begin; k-- > 0;) {
-      if (is_in_line(k, first_)) is_steady_[first_ = k] = 1;
+      if (is_in_line(k, steady_.front())) steady_.push_front(k);
     }
   }
 
   [[nodiscard]] std::vector<KnownOffset> offsets() const {
     std::vector<KnownOffset> steady;
-    for (std::size_t k = 0; k < pairs_.size(); ++k) {
-      if (is_steady_[k] != 0) steady.push_back(pairs_[k]);
-    }
+    for (const std::size_t k : steady_) steady.push_back(pairs_[k]);
     return steady;
   }
 
   /// True if each other pair stands between two steady ones: a single late end.
   [[nodiscard]] bool others_are_late_ends() const {
-    if (first_ > 0 || last_ + 1 < pairs_.size()) return false;
-    for (std::size_t k = 1; k < pairs_.size(); ++k) {
-      if (is_steady_[k - 1] == 0 && is_steady_[k] == 0) return false;
-    }
-    return true;
+    const auto are_apart = [](std::size_t k, std::size_t next) { return next > k + 2; };
+    return steady_.front() == 0 && steady_.back() + 1 == pairs_.size() &&
+           std::ranges::adjacent_find(steady_, are_apart) == steady_.end();
   }
 
  private:
@@ -122,13 +117,12 @@ class SteadyPairs {
   /// True if pair k is on the line through the steady ones, extrapolated from the one at `near`.
   /// The line gives a rate if it is longer than the distance to the pair.
   [[nodiscard]] bool is_in_line(std::size_t k, std::size_t near) const {
-    const std::int64_t span = pairs_[last_].time - pairs_[first_].time;
+    const KnownOffset &first = pairs_[steady_.front()], &last = pairs_[steady_.back()];
+    const std::int64_t span = last.time - first.time;
     const std::int64_t distance = pairs_[k].time - pairs_[near].time;
     const bool has_rate = span > std::abs(distance);
-    const double rate = has_rate
-                            ? static_cast<double>(pairs_[last_].offset - pairs_[first_].offset) /
-                                  static_cast<double>(span)
-                            : 0;
+    const double rate =
+        has_rate ? static_cast<double>(last.offset - first.offset) / static_cast<double>(span) : 0;
     const std::int64_t drift = std::llround(rate * static_cast<double>(distance));
     const std::int64_t unknown =
         has_rate ? std::abs(distance) / Threshold::line_divisor : drift_in(distance);
@@ -137,8 +131,7 @@ class SteadyPairs {
 
   const std::vector<KnownOffset>& pairs_;
   std::int64_t jump_;
-  std::vector<std::uint8_t> is_steady_;
-  std::size_t first_ = 0, last_ = 0;  ///< the first and last steady one
+  std::deque<std::size_t> steady_;  ///< positions in order
 };
 
 /// Removes pairs beyond a change point of the offset, which fit by chance. Pairs between which both

@@ -39,10 +39,14 @@ bool is_unchanged(const RankFile& file, const json::Window& window) {
   return is_text_of(file, window.total(), window.hash());
 }
 
+Result<json::Window> bytes_of(const RankFile& file, const fs::path& path) {
+  return json::Window::open(path, file.max_unpacked, json::Content::bytes);
+}
+Result<json::Window> bytes_of(const RankFile& file) { return bytes_of(file, file.path); }
+
 /// True if a file holds the text that was read of another one, or of itself.
 Result<bool> holds_text_of(const RankFile& file, const fs::path& path) {
-  TRY_ASSIGN(json::Window window,
-             json::Window::open(path, file.max_unpacked, json::Content::bytes));
+  TRY_ASSIGN(json::Window window, bytes_of(file, path));
   while (!window.ended()) TRY(window.advance(window.text().size()));
   return is_unchanged(file, window);
 }
@@ -104,15 +108,6 @@ class TextCursor {
   std::uint64_t begin_ = 0;
   std::size_t at_ = 0;
 };
-
-/// True for an event whose begin or end is no time of this run; it stays as it is.
-bool has_no_time(const FileClock& clock, const EventText& event) {
-  bool cut = false;
-  if (clock.none.empty()) return false;
-  const std::int64_t begin = time_of(event, cut).value_or(0);
-  const std::int64_t length = event.has_length() ? length_of(event, cut).value_or(0) : 0;
-  return clock.is_none(begin, length);
-}
 
 /// The rows of a file that is read again.
 class RowReader {
@@ -329,15 +324,15 @@ Result<FileFacts> for_each_time(const RankFile& file, const SeeTime& see, EventS
   RowTimes times(file, reader.rows);
   const auto see_other = std::move(others.see);
   others.see = [&](const EventText& event) -> Result<void> {
-    const bool has_time = event.has_time() && event.phase != "M";
-    const std::uint32_t row = has_time ? reader.number_of(event) : 0;
-    if (!has_time || has_no_time(times.clock_of(row), event)) {
-      return see_other ? see_other(event) : Result<void>();
-    }
+    const auto see_untimed = [&] { return see_other ? see_other(event) : Result<void>(); };
+    if (!event.has_time() || event.phase == "M") return see_untimed();
     bool cut = false;
+    const std::uint32_t row = reader.number_of(event);
+    const FileClock& clock = times.clock_of(row);
     const auto time = time_of(event, cut);
-    if (!time) return has_changed(file);
     const auto length = event.has_length() ? length_of(event, cut).value_or(0) : 0;
+    if (!clock.none.empty() && clock.is_none(time.value_or(0), length)) return see_untimed();
+    if (!time) return has_changed(file);
     TRY_ASSIGN(const std::uint64_t begin, times.begin(row, *time, length));
     return see({event, reader.rows[row].clock, begin, length});
   };
@@ -349,8 +344,7 @@ Result<FileFacts> for_each_time(const RankFile& file, const SeeTime& see, EventS
 
 Result<void> unpack(const RankFile& file, const fs::path& to) {
   TRY_ASSIGN(json::TextWriter writer, json::TextWriter::create(to, json::Packing::none));
-  TRY_ASSIGN(json::Window window,
-             json::Window::open(file.path, file.max_unpacked, json::Content::bytes));
+  TRY_ASSIGN(json::Window window, bytes_of(file));
   for (;;) {
     TRY(writer.write(window.text()));
     if (window.ended()) break;
@@ -407,8 +401,7 @@ Result<void> write_file(const fs::path& to, const RankFile& file, std::span<cons
   if (stays(file, maps)) return duplicate_file(file.path, to);
   if (file.facts.survey != nullptr) return write_packets(to, file, maps);
   TRY_ASSIGN(json::TextWriter writer, json::TextWriter::create(to, file.facts.packing));
-  TRY_ASSIGN(json::Window window,
-             json::Window::open(file.path, file.max_unpacked, json::Content::bytes));
+  TRY_ASSIGN(json::Window window, bytes_of(file));
   TextCursor text(window);
   RowTimes mover(file, file.times->rows, maps);
   std::string out;
@@ -424,11 +417,8 @@ Result<void> write_file(const fs::path& to, const RankFile& file, std::span<cons
 }
 
 Result<void> check_copy(const RankFile& file, RankFile& copy, std::span<const ClockMap> maps) {
-  const auto open = [&](const fs::path& path) {
-    return json::Window::open(path, file.max_unpacked, json::Content::bytes);
-  };
-  TRY_ASSIGN(json::Window window, open(file.path));
-  TRY_ASSIGN(json::Window other, open(copy.path));
+  TRY_ASSIGN(json::Window window, bytes_of(file));
+  TRY_ASSIGN(json::Window other, bytes_of(file, copy.path));
   TextCursor text(window), written(other);
   Comparison comparison(file, file.times->rows, maps);
   TRY_ASSIGN(const auto differs, comparison.difference(text, written, *file.times));

@@ -513,19 +513,6 @@ std::unique_ptr<formats::Source> Run::paired_after(std::span<const ClockMap> map
   return run;
 }
 
-Result<void> Run::check_copy_of(const Run& original) const {
-  for (std::size_t f = 0; f < files_.size(); ++f) {
-    const RankFile& before = original.files_[f];
-    const RankFile& after = files_[f];
-    if (after.events == before.events && after.calls.size() == before.calls_read) continue;
-    return output_error(
-        "{} holds {} events and {} calls, the original {} and {}: it cannot be its copy; write to "
-        "another disk",
-        after.path.string(), after.events, after.calls.size(), before.events, before.calls_read);
-  }
-  return {};
-}
-
 /// The run as a reader finds it in files that hold the times of these maps, else as the originals.
 Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folder,
                                                            std::span<const ClockMap> maps) const {
@@ -564,7 +551,14 @@ Result<std::unique_ptr<formats::Recording>> Run::read_anew(
   TRY_ASSIGN(std::vector<RankFile> written,
              read_files(paths, threads_, files_.front().max_unpacked));
   auto run = std::make_unique<Run>(std::move(written), threads_);
-  TRY(run->check_copy_of(*this));
+  for (std::size_t f = 0; f < files_.size(); ++f) {
+    const RankFile &before = files_[f], &after = run->files_[f];
+    if (after.events == before.events && after.calls.size() == before.calls_read) continue;
+    return output_error(
+        "{} holds {} events and {} calls, the original {} and {}: it cannot be its copy; write to "
+        "another disk",
+        after.path.string(), after.events, after.calls.size(), before.events, before.calls_read);
+  }
   TRY(run->prepare());
   return run;
 }

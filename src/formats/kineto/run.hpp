@@ -120,9 +120,7 @@ class Run : public formats::Recording {
   /// `written`: the files, with what is known of them besides the moved times.
   [[nodiscard]] std::unique_ptr<Run> moved(std::vector<RankFile> written,
                                            std::span<const ClockMap> maps) const;
-  /// Fails if this cannot be a copy of another recording.
-  [[nodiscard]] Result<void> check_copy_of(const Run& original) const;
-  /// Reads copies like any other files.
+  /// Reads copies like any other files. Fails if they cannot be copies.
   [[nodiscard]] Result<std::unique_ptr<formats::Recording>> read_anew(
       const std::vector<RankFile>& copies) const;
   void take(Matches matches);

@@ -89,8 +89,8 @@ void visit_file(Fields& fields, RankFile& file) {
   parts::list(fields, file.clocks,
               [](Fields& inner, FileClock& clock) { visit_clock(inner, clock); });
   fields(file.parts);
-  parts::entries(fields, file.rows, [](Fields& inner, RowOf<std::string>& row, std::uint32_t& at) {
-    inner(row.process, row.thread, at);
+  parts::entries(fields, file.rows, [](Fields& inner, auto& row, std::uint32_t& clock) {
+    inner(row.first, row.second, clock);
   });
   parts::entries(fields, file.machines);
   parts::list(fields, file.numbers);
