@@ -64,8 +64,7 @@ struct ArrowEdges {
 };
 
 /// Pairs the parts of arrows of all ranks. A start precedes all steps of its arrow, and these its
-/// end. Where an id is used again, the k-th start of a clock belongs to the k-th end of another
-/// one.
+/// end. Where an id is used again, the k-th start of a clock belongs to another one's k-th end.
 ArrowEdges pair_arrows(std::span<const RankFile> ranks);
 
 }  // namespace entrain::kineto

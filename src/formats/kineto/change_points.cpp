@@ -11,8 +11,7 @@ namespace {
 
 /// The alignment of what two ranks recorded on one side of a change point, if ends are as close as
 /// those of collectives, and all is paired, or much. It begins with one of the first calls. None if
-/// several fit, as in a loop: but where all is paired from there on, one after the other, nothing
-/// was lost.
+/// several fit, as in a loop, unless all is paired from there on, one after the other.
 std::optional<Alignment> align_next(const Sequence& a, const Sequence& b, bool from_end) {
   std::vector<Alignment> found;
   constexpr std::size_t most = 2 * Threshold::most_near_change_point;
@@ -54,8 +53,7 @@ std::optional<Alignment> align_next(const Sequence& a, const Sequence& b, bool f
 }
 
 /// Partners of the calls between two pairs of different offsets, `from` and `to`: of as many calls
-/// of both sequences, each that has one of the two offsets gets the next one. Empty if one sequence
-/// has more.
+/// of both sequences, each that has one of the two offsets gets the next one. Empty for others.
 std::vector<std::uint32_t> partners_between(const Sequence& a, const Sequence& b, std::size_t from,
                                             std::size_t to, const Alignment& alignment) {
   const auto& partner = alignment.partner;
@@ -114,8 +112,7 @@ void pair_at_change_points(const Sequence& a, const Sequence& b, Alignment& alig
 
 /// Leaves the pairs next to a change point, or to an open end, if calls are lost between them and
 /// those before: they may fit by chance. `calls`: those with a partner, the nearest one last.
-/// `is_first`: no call of either sequence is before the first of these. `partners`: those before
-/// any was left.
+/// `is_first`: nothing is before the first of these. `partners`: those before any was left.
 void leave_loose_pairs(std::vector<std::size_t> calls, bool is_first,
                        const std::vector<std::uint32_t>& partners, Alignment& alignment) {
   const auto apart = [](std::size_t x, std::size_t y) { return x > y ? x - y : y - x; };

@@ -25,8 +25,8 @@ namespace entrain::kineto {
 std::uint64_t drop_refuted(std::vector<Instance>& instances, const std::vector<RankFile>& files);
 
 /// Drops the edges of arrows that records contradict; returns their number. An edge holds if both
-/// ends are parts of one arrow, of which the cause does not end it and the effect does not start
-/// it. O(n log n).
+/// ends are parts of one arrow, which the cause does not end and the effect does not start.
+/// O(n log n).
 std::uint64_t drop_refuted(std::vector<ArrowEdge>& edges, const std::vector<RankFile>& files);
 
 }  // namespace entrain::kineto

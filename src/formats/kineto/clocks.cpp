@@ -50,8 +50,7 @@ std::uint64_t correlation_of(const EventText& event) {
   return whole_number(member(event.arguments, "correlation"));
 }
 
-/// Times of a clock that are a day or more from all others, and at most a twentieth: more are of a
-/// clock that was set.
+/// Times a day or more from all others of a clock, at most a twentieth: more show that it was set.
 std::vector<NoTimes> far_of(std::vector<NoTimes> days) {
   constexpr std::uint64_t k_few = 20;
   std::ranges::sort(days, {}, &NoTimes::first);

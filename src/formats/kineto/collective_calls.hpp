@@ -247,8 +247,7 @@ constexpr bool goes_to_root(Operation operation) {
 /// The operation that the name of a kernel, a range or a collective stands for.
 Operation operation_of(std::string_view name);
 
-/// Sets the members of a call that follow from its arguments. Its operation must be set. `stream`:
-/// that of the kernel.
+/// Sets what follows from the arguments of a call of known operation. `stream`: that of the kernel.
 void describe(Call& call, Members& argument, std::string_view stream);
 
 /// Label of a kernel in viewers, "ncclDevKernel_AllReduce on stream 24". `name`, `stream`: as
@@ -261,8 +260,7 @@ bool is_grouped_by_stream(const Call& call);
 /// True for a kernel that communicates: a complete event, or the begin of one (B, b).
 bool is_collective_kernel(const EventText& event);
 
-/// True if the arguments of an event may be read: those of work, of calls that launch it or wait
-/// for it, and of collectives.
+/// True if arguments may be read: of work, of calls that launch it or wait, and of collectives.
 bool has_arguments_to_read(std::string_view category, std::string_view name);
 
 /// Sorts the calls of a file by begin, end and place.
@@ -308,8 +306,7 @@ struct ApartFile {
   std::uint32_t file = 0, other = 0;
   /// Offsets of the two clocks at which calls fit, ns: one that is not good enough, or several.
   std::vector<std::int64_t> offsets;
-  /// Number of calls at one end of the file without a partner, though the other file goes on there,
-  /// too. 0: no call has a partner.
+  /// Calls at one end of the file without a partner, where both go on. 0: no call has a partner.
   std::size_t calls = 0;
   bool is_head = false;  ///< true: the first calls; false: the last ones
 };

@@ -17,8 +17,7 @@ namespace {
 
 constexpr std::string_view k_stream = "stream ";
 
-/// The text in lower case without blanks, underscores and hyphens: "all_reduce", "AllReduce" and
-/// "allreduce" are one.
+/// The text in lower case without blanks, underscores and hyphens, as "allreduce" for "AllReduce".
 std::string plain(std::string_view text) {
   std::string result;
   for (const char c : text) {

@@ -150,8 +150,7 @@ class FileWalk {
     return {};
   }
 
-  /// Runs a step of the scanner, with more text if it needs that. Returns the step's result; false
-  /// if it failed for another reason.
+  /// Runs a step of the scanner, with more text if needed. Returns its result; false if it failed.
   template <class Step>
   Result<bool> take(const Step& step) {
     for (;;) {

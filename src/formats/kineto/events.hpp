@@ -62,8 +62,7 @@ struct EventText {
   /// True if "ts" is there, even as an empty string.
   [[nodiscard]] bool has_time() const { return moment || time.data() != nullptr; }
 
-  /// True if "dur" is there, even as an empty string. Some profilers write -1 for events that did
-  /// not end.
+  /// True if "dur" is there, even as "". Some profilers write -1 for events that did not end.
   [[nodiscard]] bool has_length() const {
     if (moment) return moment->length >= 0;
     return duration.data() != nullptr && !duration.starts_with('-');
@@ -84,8 +83,7 @@ struct FileFacts {
   std::uint32_t clock = 0;  ///< number that it gives to the clock of its times; 0: none
   /// The file is a Perfetto trace. A later reading is faster with it.
   std::shared_ptr<perfetto::Survey> survey{};
-  /// The reading ended early, and what was seen counts for nothing: it must be done again with
-  /// `survey`.
+  /// What was seen counts for nothing: the reading must be done again, with `survey`.
   bool is_misread = false;
   std::uint64_t lost_events = 0;   ///< packets without a time, or without those they refer to
   bool holds_other_times = false;  ///< packets hold records of the kernel, which are not read
@@ -116,8 +114,7 @@ Result<FileFacts> for_each_event(const std::filesystem::path& path, const EventS
                                  std::uint64_t max_unpacked = 0,
                                  const std::shared_ptr<perfetto::Survey>& survey = nullptr);
 
-/// False if the first bytes of a text show that it is no Chrome or Perfetto trace: it is empty, no
-/// JSON, or other JSON.
+/// False if the first bytes of a text show that it is no Chrome or Perfetto trace.
 bool may_hold_events(std::string_view beginning);
 
 /// Largest time, ns since 1970 (year 2116): differences of offsets then fit into 64 bits.
@@ -126,8 +123,7 @@ constexpr std::int64_t k_last_time = std::int64_t{1} << 62;
 constexpr bool is_beyond(std::int64_t time) { return time > k_last_time || time < -k_last_time; }
 
 /// Parses a time in microseconds; returns ns. Cuts off digits after the third decimal, and then
-/// sets `cut`. Numbers beyond k_last_time are one that is_beyond(). Empty for anything but a
-/// number.
+/// sets `cut`. Numbers beyond k_last_time are one that is_beyond(). Empty for what is no number.
 std::optional<std::int64_t> parse_time(std::string_view text, bool& cut);
 
 /// Time and duration of an event, ns; empty if they are no times. Cuts as parse_time().

@@ -65,8 +65,7 @@ bool ClockReader::is_set_alone(std::string_view process, const Falls& falls) con
 }
 
 /// Where the clock of some rows was set back: those that fall at all do so equally often, each time
-/// by less than they show before and after. Blocks of a file that begin anew repeat most times:
-/// `repeats_little` refuses them.
+/// by less than they show before and after. `repeats_little`: refuses blocks that begin anew.
 Falls ClockReader::falls_of(std::span<const std::uint32_t> rows, bool repeats_little) const {
   constexpr std::int64_t k_longest = std::int64_t{1} << 45;  ///< longest fall, ns: ten hours
   constexpr std::int64_t k_apart = 50'000'000;  ///< ns: longer than what may hide when it was set

@@ -36,8 +36,7 @@ Result<std::unique_ptr<formats::Recording>> read(std::span<const std::filesystem
 Result<std::unique_ptr<formats::Parts>> read_parts(std::span<const std::filesystem::path> files,
                                                    unsigned threads,
                                                    std::uint64_t max_unpacked = 0);
-/// Reads files, and writes their summary. Returns their facts. Errors: those of reading and of
-/// PartWriter::write().
+/// Reads files, and writes their summary. Returns their facts. Errors: those of both.
 Result<std::vector<formats::Parts::File>> summarise(std::span<const std::filesystem::path> files,
                                                     unsigned threads, std::uint64_t max_unpacked,
                                                     parts::PartWriter& to);
@@ -45,8 +44,7 @@ Result<std::vector<formats::Parts::File>> summarise(std::span<const std::filesys
 std::unique_ptr<formats::Parts> no_parts();
 
 /// Files of a run whose clocks were fitted, to be written with their maps. `fields`: at what
-/// Recording::pack_fitted() has written; `clocks`: the number of maps; `left_out`, errors: those of
-/// chosen_parts().
+/// Recording::pack_fitted() has written; `clocks`: number of maps; else see chosen_parts().
 Result<std::unique_ptr<formats::Recording>> reopen(parts::FieldReader& fields, std::size_t clocks,
                                                    std::span<const std::filesystem::path> files,
                                                    std::span<const std::filesystem::path> left_out,

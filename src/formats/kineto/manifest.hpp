@@ -34,8 +34,7 @@ std::string clock_name(std::uint32_t number);
 /// first: its events are shown 250 ns later than its `ts`.
 std::string manifest_text(std::span<const ManifestFile> files);
 
-/// Adds facts of the run to a manifest that was written, as `attributes`. Errors:
-/// ErrorKind::output.
+/// Adds facts of the run to a manifest, as `attributes`. Errors: ErrorKind::output.
 Result<void> annotate_manifest(const std::filesystem::path& path, const formats::Attributes& facts);
 
 }  // namespace entrain::kineto

@@ -395,8 +395,7 @@ std::vector<std::uint32_t> order_of_places(const std::vector<Call>& calls) {
   return order;
 }
 
-/// The calls of a file as they would be read after it was written with a map. Times before 1970
-/// become 0.
+/// The calls of a file as they are once it is written with maps. Times before 1970 become 0.
 RankFile moved(const RankFile& file, std::span<const ClockMap> maps) {
   RankFile result;
   result.rank = file.rank;

@@ -20,8 +20,7 @@ namespace {
 
 constexpr std::int64_t k_second = 1'000'000'000;  // ns
 
-/// The turn of a thread of those that write one after the other, in order of their numbers. Passes
-/// it on, whatever happens.
+/// The turn of a thread, of those that write in order of their numbers. Always passes it on.
 class Turn {
  public:
   /// `next`: the number whose turn it is.

@@ -141,8 +141,7 @@ class ChromeRank final : public RankMerger {
     if (known != processes_.end()) return known->second;
     return processes_.emplace(text, Process{share_.next_process++}).first->second;
   }
-  /// Arguments of a process_name: the name behind that of the rank, the number that the process
-  /// had, and what else `event` has.
+  /// Arguments of a process_name: the name behind the rank's, the old number, and all of `event`.
   [[nodiscard]] std::string named(const std::string& name, const EventText& event) const {
     std::string text =
         fmt::format("{{\"name\":{}", in_quotes(fmt::format("{}: {}", unit_.name, name)));

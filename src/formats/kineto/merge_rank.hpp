@@ -155,8 +155,7 @@ class RankMerger {
     double number = 0;
   };
 
-  /// Counts an event, and tells as what it is written: as what it is, or, where that cannot be, as
-  /// an instant (EventSort::unknown).
+  /// Counts an event, and tells as what it is written: EventSort::unknown where not as what it is.
   EventSort count(const Placed& placed);
   /// Counts begins without an end as slices that do not end.
   void count_unfinished();
@@ -199,8 +198,7 @@ inline std::uint64_t count_values(const EventText& event) {
 
 // Values of JSON as debug annotations of Perfetto (notes.cpp).
 
-/// Appends a name to an event: its number if the table has room, else its text. `raw`: with
-/// escapes.
+/// Appends a name, with escapes, to an event: its number if the table has room, else its text.
 void add_name(std::string& fields, perfetto::InternedNames& names, perfetto::EventField number,
               perfetto::EventField text, std::string_view raw);
 
@@ -210,8 +208,7 @@ void add_name(std::string& fields, perfetto::InternedNames& names, perfetto::Eve
 void add_note(std::string& fields, perfetto::InternedNames& names, std::string_view key,
               std::string_view value);
 
-/// Appends the members of an object; returns their number. Anything else becomes one annotation,
-/// `args`.
+/// Appends the members of an object; returns their number. Anything else becomes one, `args`.
 std::uint64_t add_notes(std::string& fields, perfetto::InternedNames& names,
                         std::string_view object);
 

@@ -31,8 +31,7 @@ std::optional<std::uint32_t> rank_of_name(const fs::path& path) {
   return rank != k_no_rank ? std::optional(rank) : std::nullopt;
 }
 
-/// Compares names, and paths only if names are equal: copies of all files in one folder, packed or
-/// not, have the same order.
+/// Compares names, then paths: copies in one folder, packed or not, have the same order.
 bool is_before(const RankFile& a, const RankFile& b) {
   const auto plain = [](const RankFile& file) {
     return std::string(json::without_packing(file.path.filename().native()));

@@ -204,8 +204,7 @@ class FileReader {
     return event.is_phase('B') || event.is_phase('E') || is_async(event);
   }
 
-  /// Key that the begin and the end of an asynchronous event share; empty if it has no id. A local
-  /// id is unique within its process.
+  /// Key that begin and end of an asynchronous event share, by process for a local id; or empty.
   static std::string id_of(const EventText& event) {
     std::string id(event.id);
     if (id.empty()) id = member(event.id2, "global");
@@ -215,8 +214,7 @@ class FileReader {
                       : fmt::format("{} {} {} {}", event.category, event.scope, id, event.name);
   }
 
-  /// Pairs begins and ends: E ends the latest open event of its thread, e that of its id. Events of
-  /// a thread must be in order of time.
+  /// Pairs begins and ends, in order of time: E ends the latest of its thread, e that of its id.
   void pair(const EventText& event, const KeptEvent& own) {
     const bool begins = event.is_phase('B') || event.is_phase('b');
     const std::string id = is_async(event) ? id_of(event) : fmt::format("{}", own.row);
@@ -321,8 +319,7 @@ class FileReader {
   std::map<std::pair<std::string_view, std::string_view>, std::shared_ptr<const std::string>>
       labels_;
   std::vector<NamedEvent> kernels_;
-  /// Events that have begun (B, b) and not ended; none: they do not communicate. Key: number of the
-  /// row, or id.
+  /// Events that have begun (B, b); none: they do not communicate. Key: number of the row, or id.
   std::unordered_map<std::string, std::vector<std::optional<NamedEvent>>> open_;
   std::vector<NamedEvent> ranges_;
   std::vector<Step> steps_;

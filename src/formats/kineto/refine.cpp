@@ -34,8 +34,7 @@ std::int64_t end_tolerance(const std::vector<KnownOffset>& offsets) {
                   Threshold::end_spread_ns / 2);
 }
 
-/// Number of calls of a sequence that are like `call` and end within `tolerance` of `time`, and one
-/// of them.
+/// Number of calls that are like `call` and end within `tolerance` of `time`, and one of them.
 struct Found {
   std::size_t count = 0;
   std::uint32_t place = k_no_partner;
@@ -71,8 +70,7 @@ std::uint32_t partner_of(const Sequence& a, const Sequence& b, std::size_t i, st
   return partner == only_partner(a, b, i, offset, 2 * tolerance) ? partner : k_no_partner;
 }
 
-/// Pairs along which the offset does not jump: the longest run of such, and all others on the line
-/// through it.
+/// Pairs without a jump of the offset: the longest run, and all others on the line through it.
 class SteadyPairs {
  public:
   SteadyPairs(const std::vector<KnownOffset>& pairs, std::int64_t jump)

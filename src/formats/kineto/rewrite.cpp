@@ -132,8 +132,7 @@ class RowReader {
 /// Times of an event as they stand in a text, ns without the base. Index: TimeIndex::Kind.
 using StoredTimes = std::array<std::optional<std::int64_t>, TimeIndex::k_kinds>;
 
-/// Times of events, one after the other, and those that maps make of them. They count on where
-/// their clock was set back.
+/// Times of events and what maps make of them. They count on where their clock was set back.
 class RowTimes {
  public:
   /// `rows`: may grow.
@@ -141,8 +140,7 @@ class RowTimes {
            std::span<const ClockMap> maps = {})
       : file_(file), rows_(rows), maps_(maps) {}
 
-  /// The begin of an event, ns since 1970 or another origin. `time`, `length`: as stored, without
-  /// the base.
+  /// The begin of an event, ns. `time`, `length`: as stored, without the base.
   Result<std::uint64_t> begin(std::uint32_t row, std::int64_t time, std::int64_t length) {
     TRY_ASSIGN(const std::uint64_t begin, moment(time, file_));
     const Falls& falls = clock_of(row).falls;

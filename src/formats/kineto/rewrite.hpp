@@ -29,12 +29,10 @@ struct TimedEvent {
 using SeeTime = std::function<Result<void>(const TimedEvent&)>;
 
 /// Reads a file again. `others`: receivers of all else, whose `see` gets the events without a time.
-/// Returns what was found beside the events. Errors: ErrorKind::input if the file has changed, and
-/// those of the receivers.
+/// Errors: ErrorKind::input if the file has changed, and those of the receivers.
 Result<FileFacts> for_each_time(const RankFile& file, const SeeTime& see, EventSinks others = {});
 
-/// The corrected request time of a clock_sync marker less `base` (ns), as text; empty for other
-/// events.
+/// The corrected request time of a clock_sync marker less `base` (ns); empty for other events.
 std::string corrected_issue_time(const EventText& event, const RankFile& file, const ClockMap& map,
                                  std::int64_t base);
 
@@ -51,8 +49,7 @@ Result<void> check_copy(const RankFile& file, RankFile& copy, std::span<const Cl
 
 /// write_file() for a file that was summarised, with the maps that were fitted. A file of JSON is
 /// parsed once: each piece of the copy is compared with the original, then written, and unpacked
-/// again if it is packed. Errors: also ErrorKind::input for a file that has changed
-/// since it was summarised; ErrorKind::output if the new file is no such copy.
+/// again if it is packed. Errors: also ErrorKind::output if the new file is no such copy.
 Result<void> write_part(const std::filesystem::path& to, const RankFile& file,
                         std::span<const ClockMap> maps);
 

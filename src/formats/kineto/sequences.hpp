@@ -105,8 +105,7 @@ struct KnownOffset {
   std::int64_t time = 0, offset = 0;
 };
 
-/// Partners of the calls of two sequences. Jitter is the change of the offset from one pair to the
-/// next.
+/// Partners of the calls of two sequences. Jitter is the change of the offset from pair to pair.
 ///
 /// Example: ends of the first sequence at 10, 14 and 30 ms, of the second one at 10.001, 14, 21 and
 /// 30.002. The third call of the second one has no partner and lies between calls that have one: it
@@ -127,8 +126,7 @@ struct Alignment {
 /// Removes the pairs of an alignment that its offsets contradict, and adds missed ones. After a
 /// lost call a walk may continue with the next one, if that is closer than ends may be late. So an
 /// offset counts only along a run of pairs without a jump; two calls become partners if their ends
-/// agree with it and no other call is nearly as near. A single late end is kept, unless calls are
-/// lost.
+/// agree with it and no other call is nearly as near. Single late ends stay if no calls are lost.
 ///
 /// Example: calls at 0, 60, 120 and 3000 us, of which one rank lost the second one. A walk pairs
 /// its call at 120 with that at 60, and recovers at 3000. The offset jumps by 60 us and back.
@@ -140,8 +138,7 @@ void refine(const Sequence& a, const Sequence& b, Alignment& alignment);
 /// matched_per_lost for each lost one. Fewer suffice to make another alignment doubtful.
 bool is_strong(const Alignment& alignment);
 
-/// True if both pair some calls alike, and so imply the same offset. They differ in calls that end
-/// close to each other.
+/// True if both pair some calls alike, and so imply the same offset.
 bool is_same(const Alignment& x, const Alignment& y);
 
 /// True if a rival fits by chance: it loses far more calls, matches far fewer, or has far more
@@ -164,8 +161,7 @@ struct Candidates {
 };
 Candidates candidates_between(const Sequence& a, const Sequence& b);
 
-/// The alignment around the pair of calls i and j, up to change points of the offset; none if it is
-/// no candidate.
+/// The candidate around the pair of calls i and j, up to change points of the offset.
 std::optional<Alignment> candidate_from(const Sequence& a, const Sequence& b, std::size_t i,
                                         std::size_t j);
 
@@ -176,8 +172,7 @@ std::vector<std::size_t> paired_calls(const Alignment& alignment);
 std::vector<KnownOffset> offsets_of(const Sequence& a, const Sequence& b,
                                     const Alignment& alignment);
 
-/// Absolute changes from one offset to the next, ascending, ns. A clock drift of 1 / `divisor` is
-/// subtracted; 0: none.
+/// Changes from one offset to the next, ascending, ns, without a drift of 1 / `divisor`; 0: none.
 std::vector<std::int64_t> changes_of(const std::vector<KnownOffset>& offsets,
                                      std::int64_t divisor = 0);
 
@@ -192,8 +187,7 @@ inline std::int64_t end_tolerance_at(std::int64_t distance) {
   return Threshold::end_spread_ns + slew_in(distance);
 }
 
-// Change points of the offset between two clocks, where one of them was set: calls beyond belong
-// together at another offset.
+// Change points of an offset, where a clock was set: calls beyond fit at another offset.
 
 /// Calls without a partner before the first pair, or after the last one, of both sequences.
 struct OpenEnd {
@@ -203,8 +197,7 @@ struct OpenEnd {
   std::size_t common = 0;
 };
 
-/// The open ends of an alignment, if it had not the first and the last pairs, `without` of each;
-/// none if no pair is left.
+/// The open ends of an alignment without `without` pairs at each end; none if no pair is left.
 std::vector<OpenEnd> open_ends_of(const Sequence& a, const Sequence& b, const Alignment& alignment,
                                   std::size_t without = 0);
 

@@ -14,8 +14,7 @@
 
 namespace entrain::kineto {
 
-/// Calls of a rank whose times are those of the others over a thousand, or a power of it, would
-/// move clocks that are right.
+/// Calls at times that are others' over a power of a thousand would move clocks that are right.
 void Run::set_aside_wrong_units() {
   constexpr double k_year_2000 = k_year_2000_s * 1e9, k_error = 1e-4;  // of 50 years 44 hours
   std::vector<double> usual;

@@ -17,8 +17,7 @@ using Stamp = std::pair<std::uint32_t, std::uint64_t>;
 /// See Recording::event_names.
 using EventNames = std::map<Stamp, std::string>;
 
-/// Names the shortest events of a rank that begin or end at these places, as others are around
-/// them.
+/// Names the shortest events of a rank that begin or end at these places: others are around them.
 void name_events(std::span<const RankFile> files, std::uint32_t rank,
                  const std::array<Stamp, 2>& places, EventNames& names) {
   std::array<std::int64_t, 2> shortest{INT64_MAX, INT64_MAX};
@@ -41,8 +40,7 @@ void name_events(std::span<const RankFile> files, std::uint32_t rank,
   }
 }
 
-/// How much earlier than their causes effects are by the times as stored, ns; positive: an edge is
-/// violated.
+/// How much earlier than their causes effects are by the times as stored, ns; above 0: a violation.
 class Violations {
  public:
   Violations(const EdgeList& list, std::span<const ClockMap> stored)
