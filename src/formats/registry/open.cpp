@@ -328,8 +328,7 @@ Result<std::unique_ptr<Recording>> open_documents(std::vector<fs::path> files,
   } else if (documents.kind == DocumentKind::spans) {
     TRY_ASSIGN(recording, spans::read(documents.files, threads, how.max_unpacked, how.columns));
   } else {
-    TRY_ASSIGN(const auto parts, read_parts(documents, threads, how));
-    TRY_ASSIGN(recording, parts->join(threads));
+    TRY_ASSIGN(recording, kineto::read(documents.files, threads, how.max_unpacked));
   }
   recording->finish(begin, documents.notes);
   return recording;

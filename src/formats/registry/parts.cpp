@@ -91,13 +91,6 @@ Result<std::unique_ptr<Recording>> moved_run(const Recording& original, const Pa
 
 }  // namespace
 
-Result<std::unique_ptr<Parts>> read_parts(const Documents& documents, unsigned threads,
-                                          const ReadOptions& how) {
-  return documents.kind == DocumentKind::spans
-             ? spans::read_parts(documents.files, how.max_unpacked, how.columns)
-             : kineto::read_parts(documents.files, threads, how.max_unpacked);
-}
-
 Result<std::vector<Parts::File>> summarise(const Documents& documents, unsigned threads,
                                            const ReadOptions& how,
                                            const parts::PartWriter::Sink& sink) {

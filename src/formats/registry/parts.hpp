@@ -29,11 +29,7 @@ struct Documents {
 /// Finds the files that paths name. Errors: those of open(); ErrorKind::usage for archives.
 Result<Documents> documents_of(const Paths& paths, const ReadOptions& how);
 
-/// Reads the files, each by itself. Errors: those of reading.
-Result<std::unique_ptr<Parts>> read_parts(const Documents& documents, unsigned threads,
-                                          const ReadOptions& how);
-
-/// Writes the summary of a part. Returns the facts of its files. Errors: those of read_parts() and
+/// Writes the summary of a part. Returns the facts of its files. Errors: those of reading and of
 /// `sink`.
 Result<std::vector<Parts::File>> summarise(const Documents& documents, unsigned threads,
                                            const ReadOptions& how,

@@ -30,8 +30,6 @@ bool is_file_before(const fs::path& a, const fs::path& b) {
 
 class SpanFiles : public formats::Parts {
  public:
-  explicit SpanFiles(std::vector<SpanFile> files) : files_(std::move(files)) {}
-
   [[nodiscard]] bool unpack(parts::FieldReader& fields) override {
     std::vector<SpanFile> more;
     parts::list(fields, more, [](auto& inner, SpanFile& file) {
@@ -97,17 +95,6 @@ bool holds_none(const fs::path& file, std::uint64_t max_unpacked, const std::str
   return is_read && spans.all.empty() && ignored_of(spans) + spans.cut_files == 0;
 }
 
-Result<std::unique_ptr<formats::Parts>> read_parts(std::span<const fs::path> files,
-                                                   std::uint64_t max_unpacked,
-                                                   const std::string& columns) {
-  std::vector<SpanFile> all;
-  for (const fs::path& path : files) {
-    SpanFile& file = all.emplace_back();
-    TRY_ASSIGN(file.source, read_file(path, max_unpacked, columns, file.spans));
-  }
-  return std::make_unique<SpanFiles>(std::move(all));
-}
-
 Result<std::vector<formats::Parts::File>> summarise(std::span<const fs::path> files,
                                                     std::uint64_t max_unpacked,
                                                     const std::string& columns,
@@ -124,9 +111,7 @@ Result<std::vector<formats::Parts::File>> summarise(std::span<const fs::path> fi
   return all;
 }
 
-std::unique_ptr<formats::Parts> no_parts() {
-  return std::make_unique<SpanFiles>(std::vector<SpanFile>());
-}
+std::unique_ptr<formats::Parts> no_parts() { return std::make_unique<SpanFiles>(); }
 
 Result<std::unique_ptr<formats::Recording>> read(std::span<const fs::path> files, unsigned threads,
                                                  std::uint64_t max_unpacked,

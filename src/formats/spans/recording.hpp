@@ -33,10 +33,6 @@ Result<std::unique_ptr<formats::Recording>> read(std::span<const std::filesystem
                                                  unsigned threads, std::uint64_t max_unpacked = 0,
                                                  const std::string& columns = {});
 
-/// The same before the files are joined.
-Result<std::unique_ptr<formats::Parts>> read_parts(std::span<const std::filesystem::path> files,
-                                                   std::uint64_t max_unpacked,
-                                                   const std::string& columns);
 /// Reads files piece by piece, and writes their summary. Returns their facts. Errors: those of
 /// reading and of PartWriter::write().
 Result<std::vector<formats::Parts::File>> summarise(std::span<const std::filesystem::path> files,
