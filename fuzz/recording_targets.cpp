@@ -19,10 +19,9 @@
 #include "formats/parts/part_file.hpp"
 #include "formats/perfetto/packets.hpp"
 #include "formats/registry/parts.hpp"
-#include "formats/spans/packed_messages.hpp"
 #include "formats/spans/protobuf.hpp"
 #include "formats/spans/recording.hpp"
-#include "formats/spans/span_table.hpp"
+#include "formats/spans/source_text.hpp"
 #include "fuzz/scratch.hpp"
 
 namespace entrain::fuzz {
@@ -73,7 +72,7 @@ std::string without_numbers(const fs::path& file, bool sorts_lines) {
   std::string text(bytes.begin(), bytes.end());
   if (entrain::spans::are_packed_messages(text)) {
     constexpr std::uint64_t k_most = std::uint64_t{1} << 30;
-    text = entrain::spans::unpack_messages(text, k_most, file).value().text;
+    text = entrain::spans::load(file, k_most).value().text;
   }
   if (entrain::spans::framing_of(text)) {
     entrain::spans::Spans spans;

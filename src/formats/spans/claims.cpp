@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/spans/claims.hpp"
+#include "formats/spans/edges.hpp"
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 namespace entrain::spans {
 namespace {

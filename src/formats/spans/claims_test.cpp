@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/spans/claims.hpp"
-
 #include <gtest/gtest.h>
 
 #include "formats/spans/spans_testing.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/spans/patch.hpp"
+#include "formats/spans/source_text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,6 @@
 
 #include "base/fail.hpp"
 #include "formats/json/strings.hpp"
-#include "formats/spans/span_table.hpp"
 
 namespace entrain::spans {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/spans/patch.hpp"
+#include "formats/spans/source_text.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

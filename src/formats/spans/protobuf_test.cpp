@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "formats/spans/patch.hpp"
+#include "formats/spans/source_text.hpp"
 #include "formats/spans/spans_testing.hpp"
 
 namespace entrain::spans {

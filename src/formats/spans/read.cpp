@@ -15,7 +15,6 @@
 #include "formats/json/scanner.hpp"
 #include "formats/spans/protobuf.hpp"
 #include "formats/spans/reader.hpp"
-#include "formats/spans/span_table.hpp"
 #include "formats/spans/spans.hpp"
 
 namespace entrain::spans {

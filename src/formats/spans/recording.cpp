@@ -10,12 +10,9 @@
 #include "base/try.hpp"
 #include "formats/json/document.hpp"
 #include "formats/json/scanner.hpp"
-#include "formats/spans/packed_messages.hpp"
-#include "formats/spans/protobuf.hpp"
 #include "formats/spans/reader.hpp"
 #include "formats/spans/run.hpp"
 #include "formats/spans/source_text.hpp"
-#include "formats/spans/span_table.hpp"
 
 namespace entrain::spans {
 
@@ -44,26 +41,47 @@ class SpanFiles : public formats::Parts {
     return all;
   }
   [[nodiscard]] Result<std::unique_ptr<formats::Recording>> join(unsigned threads) override {
-    sort();
-    return join_files(std::move(files_), threads);
+    return join(threads, nullptr);
   }
   [[nodiscard]] Result<std::unique_ptr<formats::Recording>> join_moved(
       const formats::Recording& original, std::span<const ClockMap> maps,
       unsigned threads) override {
     const auto& run = static_cast<const Run&>(original);
-    sort();
     for (SpanFile& file : files_) run.move(file, maps);
-    return join_files(std::move(files_), threads, &run.known());
+    return join(threads, &run.known());
   }
 
  private:
-  void sort() {
+  Result<std::unique_ptr<formats::Recording>> join(unsigned threads, const Known* known) {
     std::ranges::sort(files_, is_file_before,
                       [](const SpanFile& one) -> const fs::path& { return one.source.path; });
+    std::vector<SourceFile> sources;
+    Spans spans = std::move(files_.front().spans);
+    for (SpanFile& file : files_) {
+      if (!sources.empty()) append(spans, std::exchange(file.spans, {}));
+      sources.push_back(std::move(file.source));
+    }
+    return run_of(std::move(sources), spans, threads, known);
   }
 
   std::vector<SpanFile> files_;
 };
+
+/// Summarises a file without holding it in memory. Returns its facts.
+Result<SourceFile> summarise(SourceFile file, parts::PartWriter& to) {
+  StoredUnits units;
+  TRY(for_each_piece(file, [&](std::string& piece, TextSoFar& so_far) -> Result<void> {
+    Spans spans;
+    TRY(read(piece, file.path.string(), spans, nullptr, nullptr, &so_far));
+    file.events += 2 * spans.all.size();
+    file.is_cut |= spans.cut_files > 0;
+    file.guesses = spans.guesses;
+    units = spans.units;
+    return to.write(packed_piece(spans));
+  }));
+  TRY(to.write(packed_end(file, units)));
+  return file;
+}
 
 }  // namespace
 
@@ -73,8 +91,7 @@ Result<void> check_table(const fs::path& file, const std::string& columns) {
 }
 
 Result<bool> are_spans(const fs::path& file, const std::string& columns) {
-  TRY_ASSIGN(std::string text, json::beginning(file));
-  if (are_packed_messages(text)) text = first_message(text);
+  TRY_ASSIGN(const std::string text, beginning_of(file));
   if (framing_of(text) || is_span_table(text, columns)) return true;
   json::Scanner scanner(text);
   for (int depth = 0; depth < 2 && scanner.peek() == '['; ++depth) {
@@ -91,8 +108,8 @@ Result<bool> are_spans(const fs::path& file, const std::string& columns) {
 
 bool holds_none(const fs::path& file, std::uint64_t max_unpacked, const std::string& columns) {
   Spans spans;
-  const bool is_read = read_file(file, max_unpacked, columns, spans).has_value();
-  return is_read && spans.all.empty() && ignored_of(spans) + spans.cut_files == 0;
+  SourceFile source{{.path = file}, max_unpacked, columns};
+  return read_file(source, spans) && spans.all.empty() && spans.ignored() + spans.cut_files == 0;
 }
 
 Result<std::vector<formats::Parts::File>> summarise(std::span<const fs::path> files,
@@ -104,9 +121,7 @@ Result<std::vector<formats::Parts::File>> summarise(std::span<const fs::path> fi
   TRY(to.write(fields.take()));
   std::vector<formats::Parts::File> all;
   for (const fs::path& path : files) {
-    TRY_ASSIGN(all.emplace_back(),
-               summarise(path, max_unpacked, columns,
-                         [&](std::string_view content) { return to.write(content); }));
+    TRY_ASSIGN(all.emplace_back(), summarise({{.path = path}, max_unpacked, columns}, to));
   }
   return all;
 }

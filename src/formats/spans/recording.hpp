@@ -16,7 +16,7 @@
 namespace entrain::spans {
 
 /// True if a file, plain or packed, begins like spans in OTLP JSON, Jaeger JSON or Zipkin JSON, as
-/// Protobuf (protobuf.hpp), or in a table (span_table.hpp). Ignores its name. Reads at most its
+/// Protobuf (protobuf.hpp), or in a table (is_span_table()). Ignores its name. Reads at most its
 /// first 64 KiB. `columns`, also below: words of CheckOptions::columns.
 Result<bool> are_spans(const std::filesystem::path& file, const std::string& columns = {});
 /// Refuses a file that is no table of spans. Errors: those of check_span_table().

@@ -16,9 +16,6 @@
 #include "base/flat_map.hpp"
 #include "base/try.hpp"
 #include "formats/json/document.hpp"
-#include "formats/spans/claims.hpp"
-#include "formats/spans/packed_messages.hpp"
-#include "formats/spans/patch.hpp"
 #include "formats/spans/source_text.hpp"
 
 namespace entrain::spans {
@@ -291,7 +288,8 @@ Result<void> Run::write_file(const fs::path& to, const SourceFile& file,
 Result<void> Run::check_written(const fs::path& to, const SourceFile& file, const Spans& before,
                                 std::span<const ClockMap> maps) const {
   Spans after;
-  TRY(read_file(to, file.max_unpacked, file.columns, after));
+  SourceFile copy{{.path = to}, file.max_unpacked, file.columns};
+  TRY(read_file(copy, after));
   const auto is_moved = [&](std::uint32_t host, std::uint64_t from, std::uint64_t now,
                             std::int64_t unit) {
     const std::int64_t off = maps[host](from) - static_cast<std::int64_t>(now);
@@ -379,15 +377,13 @@ Result<void> Run::for_each_work(
   return {};
 }
 
-namespace {
-
 Result<std::unique_ptr<Run>> run_of(std::vector<SourceFile> sources, Spans& spans, unsigned threads,
                                     const Known* known) {
   join_halved_traces(spans);
   conclude_calls(spans);
   if (spans.all.empty()) {
     const SourceFile& first = sources.front();
-    const std::uint64_t ignored = ignored_of(spans);
+    const std::uint64_t ignored = spans.ignored();
     const auto nothing = [&](const std::string& why) {
       return fail(ErrorKind::input, first.path.string() + why);
     };
@@ -421,31 +417,14 @@ Result<std::unique_ptr<Run>> run_of(std::vector<SourceFile> sources, Spans& span
   return std::make_unique<Run>(std::move(sources), spans, threads, known);
 }
 
-}  // namespace
-
-Result<std::unique_ptr<Run>> join_files(std::vector<SpanFile> all, unsigned threads,
-                                        const Known* known) {
-  std::vector<SourceFile> sources;
-  Spans spans;
-  for (SpanFile& file : all) {
-    const bool is_first = sources.empty();
-    sources.push_back(std::move(file.source));
-    if (is_first) {
-      spans = std::move(file.spans);
-    } else {
-      append(spans, std::exchange(file.spans, {}));
-    }
-  }
-  return run_of(std::move(sources), spans, threads, known);
-}
-
 Result<std::unique_ptr<Run>> read_run(std::span<const fs::path> files, std::uint64_t max_unpacked,
                                       const std::string& columns, unsigned threads,
                                       const Known* known) {
   std::vector<SourceFile> sources;
   Spans spans;
   for (const fs::path& file : files) {
-    TRY_ASSIGN(sources.emplace_back(), read_file(file, max_unpacked, columns, spans));
+    sources.push_back({{.path = file}, max_unpacked, columns});
+    TRY(read_file(sources.back(), spans));
   }
   return run_of(std::move(sources), spans, threads, known);
 }

@@ -32,7 +32,7 @@ class Run : public formats::Recording {
  public:
   /// Files of a run whose clocks were fitted elsewhere.
   Run(std::vector<SourceFile> sources, const Fitted& fitted, unsigned threads);
-  /// `known`: see join_files().
+  /// `known`: see run_of().
   Run(std::vector<SourceFile> sources, Spans& spans, unsigned threads, const Known* known);
 
   [[nodiscard]] Result<void> write(const std::filesystem::path& folder,
@@ -91,12 +91,11 @@ class Run : public formats::Recording {
   bool is_part_ = false;  ///< see the first constructor
 };
 
-/// Joins files to a run. `known`: what a copy takes over from its original; null: a run of its own.
-/// Errors: ErrorKind::input for files without a span.
-Result<std::unique_ptr<Run>> join_files(std::vector<SpanFile> all, unsigned threads,
-                                        const Known* known = nullptr);
-
-/// Reads and joins files. Errors: also those of read_file().
+/// The run of all spans of some files. `known`: what a copy takes over from its original; null: a
+/// run of its own. Errors: ErrorKind::input for files without a span.
+Result<std::unique_ptr<Run>> run_of(std::vector<SourceFile> sources, Spans& spans, unsigned threads,
+                                    const Known* known);
+/// Reads the files of a run. Errors: also those of read_file().
 Result<std::unique_ptr<Run>> read_run(std::span<const std::filesystem::path> files,
                                       std::uint64_t max_unpacked, const std::string& columns,
                                       unsigned threads, const Known* known = nullptr);

@@ -2,19 +2,18 @@
 #include "formats/spans/source_text.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <protozero/exception.hpp>
 
+#include "base/fail.hpp"
 #include "base/flat_map.hpp"
 #include "base/memory_room.hpp"
 #include "base/text_hash.hpp"
 #include "base/try.hpp"
 #include "formats/json/memory.hpp"
 #include "formats/recording.hpp"
-#include "formats/spans/packed_messages.hpp"
-#include "formats/spans/patch.hpp"
-#include "formats/spans/span_table.hpp"
 
 namespace entrain::spans {
 
@@ -25,6 +24,38 @@ namespace {
 Encoding encoding_of(std::string_view text, std::string_view columns) {
   if (framing_at(text)) return Encoding::protobuf;
   return is_span_table(text.substr(0, json::k_beginning), columns) ? Encoding::csv : Encoding::json;
+}
+
+bool is_json(std::string_view text) { return text.starts_with('{') || text.starts_with('['); }
+
+/// Unpacks the messages of a file, of `most` bytes in all.
+Result<void> unpack_messages(SpanText& document, std::uint64_t most, const fs::path& file) {
+  const std::string packed = std::exchange(document.text, {});
+  std::string& text = document.text;
+  std::string message;
+  Messages messages(packed, Framing::fixed32);
+  while (messages.next()) {
+    TRY(check_memory_room(file, text.capacity() + messages.message().size()));
+    const std::uint64_t left = most - std::min<std::uint64_t>(most, text.size());
+    const std::uint64_t limit =
+        std::min<std::uint64_t>(left, std::numeric_limits<std::uint32_t>::max());
+    if (json::unpack(json::Packing::zstd, messages.message(), limit, message) !=
+        json::Unpacker::State::end_of_stream) {
+      return input_error(
+          "{}: the message at byte {} is no zstd stream, or the file holds more than {} bytes when "
+          "unpacked; if you trust it, allow more with --max-unpacked",
+          file.string(), messages.offset(), most);
+    }
+    if (!is_json(message)) append_fixed_size(message.size(), text);
+    text += message;
+    if (!is_json(message)) continue;
+    text += '\n';
+    document.sizes.push_back(message.size() + 1);
+  }
+  document.rest = packed.substr(messages.done());
+  document.cut = !document.rest.empty();
+  document.by_message = true;
+  return {};
 }
 
 /// Bytes of a text that are read at once.
@@ -41,46 +72,32 @@ std::uint64_t hash_of(std::string_view text) {
   return hash;
 }
 
-/// Reads a text in steps, and hashes it.
-class PieceReader {
- public:
-  static Result<PieceReader> open(const fs::path& path, std::uint64_t max_unpacked) {
-    TRY_ASSIGN(json::TextReader reader, json::TextReader::open(path, max_unpacked));
-    return PieceReader(path, std::move(reader));
-  }
+/// Reads a text in steps, counts its bytes, and hashes it.
+struct PieceReader {
+  const fs::path& path;
+  json::TextReader reader;
+  std::uint64_t bytes = 0, hash = 0;
+  bool ended = false;
+
   /// Appends to a text until it has a size; less at the end only.
   Result<void> fill(std::size_t size, std::string& text) {
-    while (!ended_ && text.size() < size) {
-      TRY(check_memory_room(path_, k_step));
+    while (!ended && text.size() < size) {
+      TRY(check_memory_room(path, k_step));
       const std::size_t before = text.size();
       const std::size_t all = size + k_step + simdjson::SIMDJSON_PADDING;
       if (before >= k_step && text.capacity() < all) {  // a text that grows step by step is copied
-        TRY(check_memory_room(path_, all));
+        TRY(check_memory_room(path, all));
         text.reserve(all);
       }
       text.resize(before + k_step);
-      TRY_ASSIGN(const std::size_t read, reader_.read({text.data() + before, k_step}));
+      TRY_ASSIGN(const std::size_t read, reader.read({text.data() + before, k_step}));
       text.resize(before + read);
-      bytes_ += read;
-      ended_ = read < k_step;
-      if (read > 0) hash_ = mix(hash_ + text_hash(std::string_view(text).substr(before)));
+      bytes += read;
+      ended = read < k_step;
+      if (read > 0) hash = mix(hash + text_hash(std::string_view(text).substr(before)));
     }
     return {};
   }
-  [[nodiscard]] bool ended() const { return ended_; }
-  [[nodiscard]] bool cut() const { return reader_.cut(); }
-  [[nodiscard]] json::Packing packing() const { return reader_.packing(); }
-  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
-  [[nodiscard]] std::uint64_t hash() const { return hash_; }
-
- private:
-  PieceReader(fs::path path, json::TextReader reader)
-      : path_(std::move(path)), reader_(std::move(reader)) {}
-
-  fs::path path_;
-  json::TextReader reader_;
-  std::uint64_t bytes_ = 0, hash_ = 0;
-  bool ended_ = false;
 };
 
 /// The end of the last whole document; 0: there is none, or the text is damaged.
@@ -101,18 +118,31 @@ std::optional<Framing> framing_at(std::string_view text) {
   return framing_of(text.substr(0, json::k_beginning));
 }
 
+bool are_packed_messages(std::string_view beginning) {
+  if (beginning.size() <= k_fixed_size || is_json(beginning)) return false;
+  const std::string_view message = beginning.substr(k_fixed_size);
+  return json::packing_of({reinterpret_cast<const std::uint8_t*>(message.data()),
+                           message.size()}) == json::Packing::zstd;
+}
+
+Result<std::string> beginning_of(const fs::path& path) {
+  TRY_ASSIGN(std::string text, json::beginning(path));
+  if (!are_packed_messages(text)) return text;
+  std::string message;
+  json::unpack(json::Packing::zstd,
+               std::string_view(text).substr(k_fixed_size, fixed_size_of(text)), json::k_beginning,
+               message);
+  return message;
+}
+
 Result<SpanText> load(const fs::path& path, std::uint64_t max_unpacked) {
-  TRY_ASSIGN(json::Document plain, json::load(path, max_unpacked, json::Content::bytes));
-  SpanText document{std::move(plain), false, {}};
+  SpanText document;
+  TRY_ASSIGN(static_cast<json::Document&>(document),
+             json::load(path, max_unpacked, json::Content::bytes));
   if (document.packing == json::Packing::none && are_packed_messages(document.text)) {
-    const std::uint64_t most =
-        max_unpacked > 0 ? max_unpacked : json::most_unpacked(document.text.size());
-    TRY_ASSIGN(UnpackedMessages messages, unpack_messages(document.text, most, path));
-    document.text = std::move(messages.text);
-    document.rest = std::move(messages.rest);
-    document.sizes = std::move(messages.sizes);
-    document.cut = !document.rest.empty();
-    document.by_message = true;
+    TRY(unpack_messages(document,
+                        max_unpacked > 0 ? max_unpacked : json::most_unpacked(document.text.size()),
+                        path));
   }
   if (!framing_at(document.text)) TRY(json::check_utf8(document.text, path));
   return document;
@@ -124,57 +154,73 @@ Result<SpanText> load_again(const SourceFile& file) {
   return formats::has_changed(file.path, file.was_summarised);
 }
 
-Result<SourceFile> for_each_piece(const fs::path& path, std::uint64_t max_unpacked,
-                                  const std::string& columns, const SeePiece& see) {
-  TRY_ASSIGN(PieceReader reader, PieceReader::open(path, max_unpacked));
-  SpanText piece;
-  TextSoFar so_far{.columns = columns};
-  TRY(reader.fill(k_piece, piece.text));
-  const bool is_packed = reader.packing() == json::Packing::none && are_packed_messages(piece.text);
-  const std::optional<Framing> framing = framing_at(piece.text);
-  so_far.are_lines = !framing && are_lines(piece.text);
-  SourceFile file{{.path = path}, max_unpacked, columns, encoding_of(piece.text, columns)};
-  if (is_packed || !(reader.ended() || framing || so_far.are_lines)) {
-    TRY_ASSIGN(piece, load(path, max_unpacked));
-    file.bytes = piece.text.size();
-    file.hash = hash_of(piece.text);
-    file.encoding = encoding_of(piece.text, columns);
-    file.is_cut = piece.cut;
-    TRY(see(piece, so_far));
-    return file;
+Result<std::string> pack_messages(std::string_view text, std::span<const std::size_t> sizes) {
+  std::string result;
+  const auto add = [&](std::string_view message) -> Result<void> {
+    TRY_ASSIGN(const std::string packed, json::pack(json::Packing::zstd, message));
+    append_fixed_size(packed.size(), result);
+    result += packed;
+    return {};
+  };
+  if (!is_json(text)) {
+    for (Messages messages(text, Framing::fixed32); messages.next();) TRY(add(messages.message()));
+    return result;
   }
-  std::string rest;
+  for (const std::size_t size : sizes) {
+    TRY(add(text.substr(0, size - 1)));
+    text.remove_prefix(size);
+  }
+  return result;
+}
+
+Result<void> for_each_piece(SourceFile& file, const SeePiece& see) {
+  TRY_ASSIGN(json::TextReader opened, json::TextReader::open(file.path, file.max_unpacked));
+  PieceReader reader{file.path, std::move(opened)};
+  std::string text, rest;
+  TRY(reader.fill(k_piece, text));
+  const bool is_packed =
+      reader.reader.packing() == json::Packing::none && are_packed_messages(text);
+  const std::optional<Framing> framing = framing_at(text);
+  TextSoFar so_far{.columns = file.columns, .are_lines = !framing && are_lines(text)};
+  file.encoding = encoding_of(text, file.columns);
+  if (is_packed || !(reader.ended || framing || so_far.are_lines)) {
+    TRY_ASSIGN(SpanText whole, load(file.path, file.max_unpacked));
+    file.bytes = whole.text.size();
+    file.hash = hash_of(whole.text);
+    file.encoding = encoding_of(whole.text, file.columns);
+    file.is_cut = whole.cut;
+    return see(whole.text, so_far);
+  }
   for (std::size_t wanted = k_piece;;) {
-    TRY(reader.fill(wanted, piece.text));
-    so_far.is_last = reader.ended();
-    const std::size_t size =
-        so_far.is_last ? piece.text.size() : end_of_documents(piece.text, framing);
+    TRY(reader.fill(wanted, text));
+    so_far.is_last = reader.ended;
+    const std::size_t size = so_far.is_last ? text.size() : end_of_documents(text, framing);
     if (size == 0 && !so_far.is_last) {
       wanted *= 2;
       continue;
     }
     wanted = k_piece;
-    rest.assign(piece.text, size);
-    piece.text.resize(size);
-    if (!framing) TRY(json::check_utf8(piece.text, path));
-    TRY(see(piece, so_far));
+    rest.assign(text, size);
+    text.resize(size);
+    if (!framing) TRY(json::check_utf8(text, file.path));
+    TRY(see(text, so_far));
     if (so_far.is_last) break;
-    piece.text.assign(rest);  // which keeps its memory
+    text.assign(rest);  // which keeps its memory
   }
-  file.bytes = reader.bytes();
-  file.hash = reader.hash();
-  file.is_cut = reader.cut();
-  return file;
+  file.bytes = reader.bytes;
+  file.hash = reader.hash;
+  file.is_cut |= reader.reader.cut();
+  return {};
 }
 
-Result<SourceFile> read_file(const fs::path& path, std::uint64_t max_unpacked,
-                             const std::string& columns, Spans& spans) {
+Result<void> read_file(SourceFile& file, Spans& spans) {
   const std::size_t before = spans.all.size();
   const std::size_t ids_before = spans.ids.size();
   const std::uint64_t cut_before = spans.cut_files;
   std::error_code error;
-  std::uintmax_t rest = fs::file_size(path, error);  // after the first piece; less of packed files
-  const auto see = [&](SpanText& piece, TextSoFar& so_far) {
+  // Bytes after the first piece; less of packed files.
+  std::uintmax_t rest = fs::file_size(file.path, error);
+  TRY(for_each_piece(file, [&](std::string& text, TextSoFar& so_far) {
     if (so_far.bytes > 0 && so_far.bytes < rest && !error) {
       // Once, since arrays that grow by and by are copied, and take twice the memory.
       const double pieces =
@@ -185,46 +231,19 @@ Result<SourceFile> read_file(const fs::path& path, std::uint64_t max_unpacked,
       spans.all.reserve(expected(before, spans.all.size()));
       spans.ids.reserve(expected(ids_before, spans.ids.size()));
     }
-    return read(piece.text, path.string(), spans, nullptr, nullptr, &so_far);
-  };
-  TRY_ASSIGN(SourceFile file, for_each_piece(path, max_unpacked, columns, see));
+    return read(text, file.path.string(), spans, nullptr, nullptr, &so_far);
+  }));
   if (file.is_cut) spans.cut_files = cut_before + 1;
   file.is_cut = spans.cut_files > cut_before;
-  file.events = 2 * (spans.all.size() - before);
-  file.guesses = spans.guesses;
-  return file;
+  return {};
 }
 
 Result<Spans> read_again(const SourceFile& file) {
   Spans spans;
-  TRY_ASSIGN(const SourceFile again, read_file(file.path, file.max_unpacked, file.columns, spans));
+  SourceFile again{{.path = file.path}, file.max_unpacked, file.columns};
+  TRY(read_file(again, spans));
   if (again.hash == file.hash) return spans;
   return formats::has_changed(file.path, file.was_summarised);
 }
-
-Result<SourceFile> summarise(const fs::path& path, std::uint64_t max_unpacked,
-                             const std::string& columns, const WriteContent& write) {
-  SourceFile facts;
-  StoredUnits units;
-  TRY_ASSIGN(
-      SourceFile file,
-      for_each_piece(path, max_unpacked, columns,
-                     [&](SpanText& piece, TextSoFar& so_far) -> Result<void> {
-                       Spans spans;
-                       TRY(read(piece.text, path.string(), spans, nullptr, nullptr, &so_far));
-                       facts.events += 2 * spans.all.size();
-                       facts.is_cut |= spans.cut_files > 0;
-                       units = spans.units;
-                       facts.guesses = spans.guesses;
-                       return write(packed_piece(spans));
-                     }));
-  file.events = facts.events;
-  file.guesses = std::move(facts.guesses);
-  file.is_cut |= facts.is_cut;
-  TRY(write(packed_end(file, units)));
-  return file;
-}
-
-std::uint64_t ignored_of(const Spans& spans) { return spans.without_id + spans.untimed.size(); }
 
 }  // namespace entrain::spans

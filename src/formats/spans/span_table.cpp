@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/spans/span_table.hpp"
+#include "formats/spans/reader.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,7 +14,6 @@
 
 #include "base/fail.hpp"
 #include "base/try.hpp"
-#include "formats/spans/reader.hpp"
 #include "formats/tables/columns.hpp"
 #include "formats/tables/reader.hpp"
 #include "formats/tables/times.hpp"

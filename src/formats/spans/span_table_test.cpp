@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/spans/span_table.hpp"
+#include "formats/spans/source_text.hpp"
 
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "formats/spans/patch.hpp"
 #include "formats/spans/spans_testing.hpp"
 
 namespace entrain::spans {

@@ -122,6 +122,9 @@ struct Spans : SpanCounts {
   std::string first_immovable_time;  ///< the first of them, and its file
   StoredUnits units;                 ///< units of the text that was read last
   std::string other_signal;          ///< "logs" or "metrics" of OTLP, which were skipped; else ""
+
+  /// Number of spans that say too little to be used.
+  [[nodiscard]] std::uint64_t ignored() const { return without_id + untimed.size(); }
 };
 
 enum class Framing : std::uint8_t;  // protobuf.hpp
@@ -144,6 +147,17 @@ struct TextSoFar {
 
 /// True for the beginning of a text of JSON with a document per line.
 bool are_lines(std::string_view beginning);
+
+/// Refuses a text that does not begin as a table of spans does, whose header names trace, span,
+/// begin, and end or duration. `columns`: words of CheckOptions::columns. Errors: those of
+/// tables::columns_of() and tables::Reader::open(); ErrorKind::input for missing columns.
+Result<void> check_span_table(std::string_view beginning, const std::string& name,
+                              std::string_view columns);
+/// True if a text begins as such a table, and not as JSON or a table of edges does.
+bool is_span_table(std::string_view beginning, std::string_view columns = {});
+/// The new text of a cell, by the mapped times of its stamp: in its notation, unit and decimals.
+std::string cell_text(const Stamp& stamp, std::string_view text, std::int64_t time,
+                      std::int64_t since);
 
 /// Adds the spans of a text to `spans`: OTLP as Protobuf (protobuf.hpp), or OTLP JSON, Jaeger JSON
 /// or Zipkin JSON, by its keys. A span of Zipkin's version 1 may contain a client's and a server's

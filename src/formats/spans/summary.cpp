@@ -183,7 +183,6 @@ bool unpack(parts::FieldReader& fields, SpanFile& file) {
   visit_source(fields, file.source);
   visit_units(fields, file.spans.units);
   file.spans.cut_files = file.source.is_cut ? 1 : 0;
-  file.source.guesses = file.spans.guesses;
   return fields.fine();
 }
 

@@ -10,7 +10,7 @@
 
 #include "base/edge_list.hpp"
 #include "formats/spans/edges.hpp"
-#include "formats/spans/patch.hpp"
+#include "formats/spans/source_text.hpp"
 #include "formats/spans/spans.hpp"
 #include "formats/spans/spans_testing.hpp"
 
