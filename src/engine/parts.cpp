@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <entrain/parts.hpp>
+
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include <entrain/entrain.hpp>
-#include <entrain/parts.hpp>
 
 #include "base/csv_field.hpp"
-#include "base/team.hpp"
 #include "base/try.hpp"
 #include "base/unfinished.hpp"
 #include "engine/amortization.hpp"
 #include "engine/correction.hpp"
-#include "engine/verbs.hpp"
 #include "formats/registry/parts.hpp"
-#include "output/output.hpp"
-#include "trace/workers.hpp"
+#include "trace/phase.hpp"
 
 namespace entrain {
 
@@ -53,6 +55,35 @@ std::string table_of(const Clocks& clocks, const ClockMaps& maps,
 }
 
 }  // namespace
+
+Result<PartReport> summarise(const PartPaths& part, const std::filesystem::path& output,
+                             const PartOptions& options, Progress* progress) {
+  const OutputRule rule = engine::output_rule(part, options.force);
+  TRY(OutputFile::check(output, rule));
+  const formats::ReadOptions how{options.max_unpacked_bytes, options.columns};
+  TRY_ASSIGN(formats::Documents documents, formats::documents_of(part, how));
+  trace::begin_phase(progress, "summarise");
+  PartReport report{.output = output.string(), .notes = std::move(documents.notes)};
+  TRY_ASSIGN(OutputFile summary, OutputFile::create(output, rule));
+  TRY_ASSIGN(const std::vector<formats::Parts::File> files,
+             formats::summarise(documents, options.threads, how, [&](std::string_view text) {
+               report.output_bytes += text.size();
+               return summary.write(text);
+             }));
+  for (const formats::Parts::File& file : files) {
+    ++report.files;
+    report.bytes += file.bytes;
+    report.events += file.events;
+    for (const std::string& guess : file.guesses) {
+      if (std::ranges::find(report.notes, guess) == report.notes.end()) {
+        report.notes.push_back(guess);
+      }
+    }
+  }
+  TRY(summary.commit());
+  note_result(output);
+  return report;
+}
 
 Result<FitReport> fit(const PartPaths& summaries, const std::filesystem::path& output,
                       const std::filesystem::path& table, const CorrectOptions& options,
@@ -90,6 +121,39 @@ Result<FitReport> fit(const PartPaths& summaries, const std::filesystem::path& o
   const ClockMaps maps = correction.take_maps();
   TRY(write_output(table, table_of(recording->clocks, maps, report.correction.bounds), rule));
   return report;
+}
+
+Result<PartReport> apply(const std::filesystem::path& clocks, const PartPaths& part,
+                         const std::filesystem::path& output, const PartOptions& options,
+                         Progress* progress) {
+  PartPaths inputs = part;
+  inputs.push_back(clocks);
+  const OutputRule rule = engine::output_rule(inputs, options.force);
+  TRY(formats::check_output(part, output, rule));
+  TRY_ASSIGN(formats::Documents documents,
+             formats::documents_of(part, {options.max_unpacked_bytes, options.columns}));
+  TRY_ASSIGN(const formats::FittedPart fitted,
+             formats::open_fitted(clocks, documents, options.threads, options.columns));
+  const formats::Recording& recording = *fitted.recording;
+  TRY(recording.check_writable(WriteMode::rewrite, options.mark_offsets));
+  trace::begin_phase(progress, "write");
+  trace::Workers workers(options.threads);
+  const trace::LoadedTrace nothing;
+  TRY_ASSIGN(const std::unique_ptr<formats::Staged> staged,
+             recording.stage({.workers = workers,
+                              .loaded = nothing,
+                              .maps = fitted.maps,
+                              .measured = {},
+                              .mark_offsets = options.mark_offsets,
+                              .rule = rule,
+                              .progress = progress},
+                             output));
+  TRY(staged->commit());
+  return PartReport{.output = staged->path().string(),
+                    .files = recording.files.size(),
+                    .bytes = recording.bytes,
+                    .events = recording.events,
+                    .notes = std::move(documents.notes)};
 }
 
 }  // namespace entrain
