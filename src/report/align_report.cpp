@@ -4,10 +4,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "report/clock_report.hpp"
 #include "report/parts.hpp"
 #include "report/units.hpp"
-#include "report/verdict_report.hpp"
 
 namespace entrain::report {
 namespace {
@@ -15,7 +13,7 @@ namespace {
 /// `still`: the maps have been applied.
 std::string verdict_of(const CheckReport& counts, bool still) {
   const char* const by = still ? "these clock maps" : "the clocks as measured";
-  const std::string edges = format_number_of(counts.checked_edges, "edge", "edges");
+  const std::string edges = format_number_of(counts.checked_edges, "edge");
   switch (counts.judgement.verdict) {
     case Verdict::violations:
       return fmt::format("Violations: {} of {} {}{} too early by {}.",
@@ -69,10 +67,10 @@ std::string about_text(const AlignReport& report, const Style& style) {
   add_counters(about, "left out", report.left_out, style);
   if (!style.verbose) return about.text(style);
   about
-      .field("clocks", fmt::format("{}, {} with edges, timer {}",
-                                   format_number_of(before.locations, "clock", "clocks"),
-                                   format_number_of(before.events, "stamp", "stamps"),
-                                   format_frequency(before.resolution_hz)))
+      .field("clocks",
+             fmt::format("{}, {} with edges, timer {}", format_number_of(before.locations, "clock"),
+                         format_number_of(before.events, "stamp"),
+                         format_frequency(before.resolution_hz)))
       .field("presync", presync_text(before))
       .field("mu", mu_text(before));
   add_timeline(about, before, report.timeline);
@@ -81,35 +79,37 @@ std::string about_text(const AlignReport& report, const Style& style) {
          quality_text(before, style);
 }
 
+/// What to do next; "" where all is done.
+std::string go_on_text(const AlignReport& report, const Style& style) {
+  if (report.contradicts_itself) {
+    return paragraph(
+        "Nothing is written, as no clocks were found. Go on: look at whether causes and effects "
+        "are "
+        "in the right columns (--columns), times in one unit (--unit), and each row joins two "
+        "events "
+        "that belong together.",
+        style);
+  }
+  if (!report.output.empty()) return "";
+  const char* const sure = report.bounds ? "" : "; --bounds proves how certain they are";
+  return paragraph(fmt::format("Go on: -o DIR writes the maps, --apply FILE maps the times of a "
+                               "table{}.",
+                               sure),
+                   style);
+}
+
 /// `most`: rows of each list.
 std::string report_text(const AlignReport& report, const Style& style, std::size_t most) {
-  const Verdict verdict = report.after.judgement.verdict;
-  std::string text = paragraph(verdict_of(report.after, true), style, verdict_tone(verdict));
-  if (style.brief) return text;
-  const auto add = [&](const std::string& part) {
-    if (!part.empty()) text += "\n" + part;
-  };
+  const std::string verdict = paragraph(verdict_of(report.after, true), style,
+                                        verdict_tone(report.after.judgement.verdict));
+  if (style.brief) return verdict;
   const CheckReport& before = report.before;
-  add(explanations_text(before, style, most));
-  add(wrong_clocks_text(report.clocks, report.after.violations, most, style));
-  add(worst_violation(before, style));
-  add(edges_text(before, &report.after, style) + inside_domains_text(before));
-  if (report.bounds) add(bounds_text(*report.bounds, before.resolution_hz, style));
-  add(about_text(report, style));
-  if (report.contradicts_itself) {
-    add(
-        paragraph("Nothing is written, as no clocks were found. Go on: look at whether causes and "
-                  "effects are in the right columns (--columns), times in one unit (--unit), and "
-                  "each row joins two events that belong together.",
-                  style));
-  } else if (report.output.empty()) {
-    const char* const sure = report.bounds ? "" : "; --bounds proves how certain they are";
-    add(paragraph(fmt::format("Go on: -o DIR writes the maps, --apply FILE maps the times of a "
-                              "table{}.",
-                              sure),
-                  style));
-  }
-  return text;
+  return paragraphs({verdict, explanations_text(before, style, most),
+                     wrong_clocks_text(report.clocks, report.after.violations, most, style),
+                     worst_violation(before, style),
+                     edges_text(before, &report.after, style) + inside_domains_text(before),
+                     bounds_text(report.bounds, before.resolution_hz, style),
+                     about_text(report, style), go_on_text(report, style)});
 }
 
 }  // namespace
@@ -138,34 +138,6 @@ Json to_json(const AlignReport& report) {
   add_verdict(json, report.after.judgement);
   if (report.bounds) json["bounds"] = bounds_json(*report.bounds, report.before.resolution_hz);
   return json;
-}
-
-std::string to_text(const EdgesReport& report, const Style& style) {
-  FieldList about;
-  about.field("archive", report.counts.archive)
-      .field("edges",
-             fmt::format("{}: {}, {} of {}", report.edges_file,
-                         format_number_of(report.edges, "single edge", "single edges"),
-                         format_number_of(report.members, "begin or end", "begins and ends"),
-                         format_number_of(report.instances, "collective", "collectives")))
-      .field("clocks", fmt::format("{}: {}, {}", report.clocks_file,
-                                   format_number_of(report.counts.locations, "clock", "clocks"),
-                                   format_number_of(report.sessions, "session", "sessions")))
-      .field("violations", fmt::format("{} of {} by the clocks as measured",
-                                       format_count(report.counts.violations),
-                                       format_count(report.counts.checked_edges)));
-  const std::string unread = unread_text(report.counts);
-  if (!unread.empty()) about.field("not whole", unread + ": what they lack is not written");
-  for (const std::string& guess : report.counts.guesses) about.field("guessed", guess);
-  return about.text(style);
-}
-
-Json to_json(const EdgesReport& report) {
-  return {{"schema", "entrain.edges/1"},     {"archive", report.counts.archive},
-          {"edges_file", report.edges_file}, {"clocks_file", report.clocks_file},
-          {"edges", report.edges},           {"instances", report.instances},
-          {"members", report.members},       {"clocks", report.counts.locations},
-          {"sessions", report.sessions},     {"counts", to_json(report.counts)}};
 }
 
 }  // namespace entrain::report

@@ -155,8 +155,10 @@ Json helpful_json(const ClockBounds& bounds, std::uint64_t hz) {
           {"after_s", seconds(bounds.helpful->after_ticks, hz)}};
 }
 
-Json place_json(const LocationBounds* location, std::int64_t LocationBounds::*value,
+/// The clock with the largest value of a member.
+Json place_json(const ClockBounds& bounds, std::int64_t LocationBounds::*value,
                 std::int64_t LocationBounds::*time, const char* name, std::uint64_t hz) {
+  const LocationBounds* const location = largest(bounds, value);
   if (location == nullptr || location->*value == 0) return nullptr;
   return {{"location", location->location},
           {"time_ticks", location->*time},
@@ -165,7 +167,10 @@ Json place_json(const LocationBounds* location, std::int64_t LocationBounds::*va
 
 }  // namespace
 
-std::string bounds_text(const ClockBounds& bounds, std::uint64_t hz, const Style& style) {
+std::string bounds_text(const std::optional<ClockBounds>& of, std::uint64_t hz,
+                        const Style& style) {
+  if (!of) return "";
+  const ClockBounds& bounds = *of;
   std::string text;
   if (!bounds.reason.empty()) {
     text = fmt::format("No error bounds: {}.", bounds.reason);
@@ -220,11 +225,9 @@ Json bounds_json(const ClockBounds& bounds, std::uint64_t hz) {
           {"window_s", seconds(bounds.window_ticks, hz)},
           {"unbounded_clocks", unbounded_count(bounds)},
           {"held_s", seconds(bounds.held_ticks, hz)},
-          {"worst",
-           place_json(largest(bounds, &LocationBounds::worst_ticks), &LocationBounds::worst_ticks,
-                      &LocationBounds::worst_time_ticks, "bound_s", hz)},
-          {"outside", place_json(largest(bounds, &LocationBounds::outside_ticks),
-                                 &LocationBounds::outside_ticks,
+          {"worst", place_json(bounds, &LocationBounds::worst_ticks,
+                               &LocationBounds::worst_time_ticks, "bound_s", hz)},
+          {"outside", place_json(bounds, &LocationBounds::outside_ticks,
                                  &LocationBounds::outside_time_ticks, "outside_s", hz)},
           {"locations", std::move(locations)}};
 }

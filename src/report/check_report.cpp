@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "report/report.hpp"
 
+#include <algorithm>
+
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "report/clock_report.hpp"
 #include "report/parts.hpp"
-#include "report/verdict_report.hpp"
+#include "report/units.hpp"
 
 namespace entrain::report {
 namespace {
@@ -35,10 +37,61 @@ Json edge_json(const EdgeStatistics& edges, std::uint64_t resolution_hz) {
   return json;
 }
 
+/// An array with one object per clock.
+Json quality_json(const CheckReport& report) {
+  const auto hz = static_cast<double>(std::max<std::uint64_t>(1, report.resolution_hz));
+  const auto bound = [&](const std::optional<double>& ticks) {
+    return ticks ? number(*ticks / hz) : Json(nullptr);
+  };
+  Json clocks = Json::array();
+  for (const ClockQuality& clock : report.estimation.clocks) {
+    Json& row = clocks.emplace_back(Json::object());
+    auto& fields = row.get_ref<Json::object_t&>();  // a list of pairs: no name is there twice
+    fields.reserve(11);
+    fields.emplace_back("location", clock.location);
+    fields.emplace_back("sessions", clock.sessions);
+    fields.emplace_back("samples", clock.samples);
+    fields.emplace_back("disturbed", clock.disturbed);
+    fields.emplace_back("slope_ppm", clock.sessions < 2 ? Json(nullptr) : number(clock.slope_ppm));
+    fields.emplace_back("residual_rms_s", number(clock.residual_rms_ticks / hz));
+    fields.emplace_back("residual_max_s", number(clock.residual_max_ticks / hz));
+    fields.emplace_back("left_out_rms_s", number(clock.left_out_rms_ticks / hz));
+    fields.emplace_back("left_out_max_s", number(clock.left_out_max_ticks / hz));
+    fields.emplace_back("interval_bound_s", bound(clock.interval_bound_ticks));
+    fields.emplace_back("predicted_bound_s", bound(clock.predicted_bound_ticks));
+  }
+  return clocks;
+}
+
+Json inside_domains_json(const CheckReport& report) {
+  if (!report.inside_domains) return nullptr;
+  return {{"count", report.inside_domains->count},
+          {"violations", report.inside_domains->violations}};
+}
+
+Json set_aside_json(const CheckReport& report) {
+  return array_of(report.set_aside, [](const SetAside& one) -> Json {
+    return {{"kind", one.kind},
+            {"clock", one.clock},
+            {"records", one.records},
+            {"total", one.total},
+            {"is_decisive", one.is_decisive},
+            {"reason", one.reason}};
+  });
+}
+
+/// Says at how many edges cause and effect have one time; "" if at none.
+std::string equal_text(const CheckReport& report) {
+  if (report.equal == 0) return "";
+  return fmt::format(
+      "At {} cause and effect have the same time: no violation, but no order either.\n",
+      format_number_of(report.equal, "edge"));
+}
+
 /// Whose clock it is, if that was worked out.
 std::string whose_clocks(const CheckReport& report, const Style& style, std::size_t most) {
   if (report.judgement.verdict == Verdict::unproven || report.checked_edges == 0) return "";
-  return wrong_clocks_text(report.clocks, most, style);
+  return wrong_clocks_text(report.clocks, 0, most, style);
 }
 
 /// How it was checked, and all that was left out.
@@ -59,24 +112,17 @@ std::string method_text(const CheckReport& report, const Style& style) {
 
 /// `most`: rows of each list.
 std::string report_text(const CheckReport& report, const Style& style, std::size_t most) {
-  std::string text = verdict_text(report, style);
-  const auto add = [&](const std::string& part) {
-    if (!part.empty()) text += "\n" + part;
-  };
-  add(explanations_text(report, style, most));
-  add(whose_clocks(report, style, most));
-  add(worst_violation(report, style));
   const std::string edges = edges_text(report, nullptr, style);
-  if (!edges.empty()) add(edges + equal_text(report) + inside_domains_text(report));
-  if (report.bounds) add(bounds_text(*report.bounds, report.resolution_hz, style));
-  add(style.verbose ? method_text(report, style) : notes_text(report, report.judgement, 0, style));
-  if (report.violations > 0) {
-    add(
-        paragraph("Go on: entrain clocks shows each clock and how certain that is; entrain correct "
-                  "repairs the times.",
-                  style));
-  }
-  return text;
+  const char* const go_on =
+      "Go on: entrain clocks shows each clock and how certain that is; entrain correct repairs the "
+      "times.";
+  return paragraphs(
+      {verdict_text(report, style), explanations_text(report, style, most),
+       whose_clocks(report, style, most), worst_violation(report, style),
+       edges.empty() ? "" : edges + equal_text(report) + inside_domains_text(report),
+       bounds_text(report.bounds, report.resolution_hz, style),
+       style.verbose ? method_text(report, style) : notes_text(report, report.judgement, 0, style),
+       report.violations > 0 ? paragraph(go_on, style) : ""});
 }
 
 }  // namespace

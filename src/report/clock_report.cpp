@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "report/clock_report.hpp"
+#include "report/report.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,6 @@
 #include "base/names.hpp"
 #include "report/parts.hpp"
 #include "report/units.hpp"
-#include "report/verdict_report.hpp"
 
 namespace entrain::report {
 namespace {
@@ -172,7 +171,7 @@ std::string wrong_sentence(const ClockTable& table, std::size_t wrong) {
   } else if (right == 1 && !table.reference.empty()) {
     text += fmt::format("; the reference is {}", short_name(table.reference));
   } else if (right > 0) {
-    text += fmt::format("; {} {} right", format_number_of(right, "other clock", "other clocks"),
+    text += fmt::format("; {} {} right", format_number_of(right, "other clock"),
                         right == 1 ? "is" : "are");
   }
   return text + ".";
@@ -262,13 +261,20 @@ std::string clocks_sentence(const ClockTable& table) {
                        untied_moves(table));
   }
   return text + fmt::format("{}Nothing ties {} to the others{}.", text.empty() ? "" : " ",
-                            format_number_of(untied, "clock", "clocks"), untied_moves(table));
+                            format_number_of(untied, "clock"), untied_moves(table));
 }
 
-std::string wrong_clocks_text(const ClockTable& table, std::size_t most, const Style& style) {
+std::string wrong_clocks_text(const ClockTable& table, std::uint64_t left, std::size_t most,
+                              const Style& style) {
   if (table.rows.empty()) return "";
   const std::size_t wrong = count_wrong(table);
-  std::string text = paragraph(clocks_sentence(table), style);
+  std::string text;
+  if (left > 0) {
+    text = paragraph(wrong > 0 ? "Edges are still violated: more is wrong than the clocks show."
+                               : "Edges are still violated, and no clock was found that is wrong.",
+                     style, Tone::bad);
+  }
+  if (left == 0 || wrong > 0) text += paragraph(clocks_sentence(table), style);
   if (wrong == 0) return text;
   text += paragraph(convention(table), style, Tone::faint);
   const std::span<const ClockRow> rows(table.rows);  // the wrong ones first
@@ -277,17 +283,6 @@ std::string wrong_clocks_text(const ClockTable& table, std::size_t most, const S
     text += fmt::format("and {} more (-v lists all)\n", format_count(wrong - most));
   }
   return text;
-}
-
-std::string wrong_clocks_text(const ClockTable& table, std::uint64_t left, std::size_t most,
-                              const Style& style) {
-  const std::string text = wrong_clocks_text(table, most, style);
-  if (left == 0 || text.empty()) return text;
-  const bool is_any = count_wrong(table) > 0;
-  return paragraph(is_any ? "Edges are still violated: more is wrong than the clocks show."
-                          : "Edges are still violated, and no clock was found that is wrong.",
-                   style, Tone::bad) +
-         (is_any ? text : "");
 }
 
 std::string to_text(ClockTable table, const Style& style, ClockOrder order) {
@@ -325,9 +320,8 @@ std::string clocks_text(CheckReport check, const Style& style, ClockOrder order)
 
 Json clocks_json(const ClockTable& table) {
   if (table.rows.empty()) return nullptr;
-  Json rows = Json::array();
-  for (const ClockRow& row : table.rows) rows.push_back(row_json(row, table.resolution_hz));
-  return rows;
+  return array_of(table.rows,
+                  [&](const ClockRow& row) { return row_json(row, table.resolution_hz); });
 }
 
 Json to_json(const ClockTable& table) {

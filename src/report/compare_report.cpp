@@ -15,14 +15,7 @@ namespace {
 constexpr std::size_t k_listed_locations = 10;  // unless verbose
 
 Table statistics_table(const char* heading, Align align) {
-  Table table;
-  table.column(heading, align)
-      .column("events")
-      .column("rms")
-      .column("99th percentile")
-      .column("largest")
-      .column("mean");
-  return table;
+  return {{heading, align}, {"events"}, {"rms"}, {"99th percentile"}, {"largest"}, {"mean"}};
 }
 
 void add_row(Table& table, std::string name, const DifferenceStatistics& difference) {
@@ -68,9 +61,8 @@ std::string locations_text(const CompareReport& report, const Style& style) {
             location->difference);
   std::string text = table.text(style);
   if (locations.size() < report.locations.size())
-    text += fmt::format(
-        "and {} that differ less (-v lists all)\n",
-        format_number_of(report.locations.size() - locations.size(), "location", "locations"));
+    text += fmt::format("and {} that differ less (-v lists all)\n",
+                        format_number_of(report.locations.size() - locations.size(), "location"));
   return text;
 }
 

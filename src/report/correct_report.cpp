@@ -10,10 +10,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "report/clock_report.hpp"
 #include "report/parts.hpp"
 #include "report/units.hpp"
-#include "report/verdict_report.hpp"
 
 namespace entrain::report {
 namespace {
@@ -77,10 +75,10 @@ std::string change_text(const CorrectReport& report, const Style& style) {
                      " earlier than before by more than a tick",
                  Tone::bad);
   if (statistics.order_broken > 0)
-    fields.field("order broken",
-                 format_number_of(statistics.order_broken, "pair", "pairs") +
-                     " of local events changed order",
-                 Tone::bad);
+    fields.field(
+        "order broken",
+        format_number_of(statistics.order_broken, "pair") + " of local events changed order",
+        Tone::bad);
   return fields.text(style);
 }
 
@@ -91,12 +89,11 @@ Table interval_table(const CorrectReport& report) {
   const IntervalChange& change = report.statistics.intervals;
   const std::uint64_t intervals = sum_of(change.histogram);
   const std::uint64_t ticks = sum_of(change.histogram_ticks);
-  Table table;
-  table.column("change of local intervals", Align::left)
-      .column("intervals")
-      .column("share")
-      .column("their time")
-      .column("share");
+  Table table{{"change of local intervals", Align::left},
+              {"intervals"},
+              {"share"},
+              {"their time"},
+              {"share"}};
   for (std::size_t i = 0; i < k_labels.size(); ++i)
     table.row({k_labels[i], format_count(change.histogram[i]),
                format_share(share_of(change.histogram[i], intervals)),
@@ -108,7 +105,7 @@ Table interval_table(const CorrectReport& report) {
 /// Says how many clocks have the gamma of a pass; "" if all have.
 std::string of_clocks(const AmortizationPass& pass) {
   if (pass.clocks == 0) return "";
-  return fmt::format(" of {}", format_number_of(pass.clocks, "clock", "clocks"));
+  return fmt::format(" of {}", format_number_of(pass.clocks, "clock"));
 }
 
 /// Names the clocks with smaller gammas than the others; "" if there are none.
@@ -127,12 +124,7 @@ std::string gammas_text(const CorrectReport& report, const Style& style) {
 }
 
 Table pass_table(const CorrectReport& report) {
-  Table table;
-  table.column("pass")
-      .column("gamma")
-      .column("largest displacement e")
-      .column("jumps")
-      .column("", Align::left);
+  Table table{{"pass"}, {"gamma"}, {"largest displacement e"}, {"jumps"}, {"", Align::left}};
   for (std::size_t i = 0; i < report.passes.size(); ++i) {
     const AmortizationPass& pass = report.passes[i];
     table.row(
@@ -223,7 +215,7 @@ std::string recount_text(const CorrectReport& report, const Style& style) {
   return paragraph(
       fmt::format("By the corrected times {} can be told, {} by the times as measured: which ends "
                   "are evidence depends on the clocks.",
-                  format_number_of(after, "edge", "edges"), format_count(before)),
+                  format_number_of(after, "edge"), format_count(before)),
       style);
 }
 
@@ -261,35 +253,29 @@ std::optional<double> span_ticks(const CorrectReport& report) {
 
 Json passes_json(const CorrectReport& report) {
   const std::optional<double> span = span_ticks(report);
-  Json passes = Json::array();
-  for (const AmortizationPass& pass : report.passes) {
+  return array_of(report.passes, [&](const AmortizationPass& pass) -> Json {
     Json error = nullptr;
     if (pass.error_ticks == 0) {
       error = 0.0;
     } else if (span) {
       error = number(static_cast<double>(pass.error_ticks) / *span);
     }
-    passes.push_back(
-        {{"gamma", number(pass.gamma)},
-         {"error", std::move(error)},
-         {"max_displacement_s", seconds(pass.error_ticks, report.before.resolution_hz)},
-         {"violations", pass.violations},
-         {"clocks", pass.clocks == 0 ? Json(nullptr) : Json(pass.clocks)},
-         {"chosen", pass.chosen}});
-  }
-  return passes;
+    return {{"gamma", number(pass.gamma)},
+            {"error", std::move(error)},
+            {"max_displacement_s", seconds(pass.error_ticks, report.before.resolution_hz)},
+            {"violations", pass.violations},
+            {"clocks", pass.clocks == 0 ? Json(nullptr) : Json(pass.clocks)},
+            {"chosen", pass.chosen}};
+  });
 }
 
 Json clock_gammas_json(const CorrectReport& report) {
-  Json clocks = Json::array();
-  for (const ClockGamma& clock : report.clock_gammas) {
-    clocks.push_back(
-        {{"location", clock.location},
-         {"process", clock.process},
-         {"gamma", number(clock.gamma)},
-         {"max_displacement_s", seconds(clock.error_ticks, report.before.resolution_hz)}});
-  }
-  return clocks;
+  return array_of(report.clock_gammas, [&](const ClockGamma& clock) -> Json {
+    return {{"location", clock.location},
+            {"process", clock.process},
+            {"gamma", number(clock.gamma)},
+            {"max_displacement_s", seconds(clock.error_ticks, report.before.resolution_hz)}};
+  });
 }
 
 Json intervals_json(const CorrectReport& report) {
@@ -325,21 +311,17 @@ Json phases_json(const CorrectReport& report) {
 
 /// `most`: rows of each list.
 std::string report_text(const CorrectReport& report, const Style& style, std::size_t most) {
-  std::string text = verdict_text(report, style);
-  const auto add = [&](const std::string& part) {
-    if (!part.empty()) text += "\n" + part;
-  };
-  add(explanations_text(report.before, style, most));
-  add(wrong_clocks_text(report.clocks, report.after.violations, most, style));
-  add(worst_violation(report.before, style));
-  add(edges_text(report.before, report.verified ? &report.after : nullptr, style) +
-      inside_domains_text(report.before) + recount_text(report, style));
-  if (report.bounds) add(bounds_text(*report.bounds, report.before.resolution_hz, style));
-  add(style.verbose
-          ? method_text(report, style)
-          : notes_text(report.before, report.judgement, report.run.leftovers_removed, style));
-  add(outcome_text(report, style));
-  return text;
+  const CheckReport& before = report.before;
+  return paragraphs(
+      {verdict_text(report, style), explanations_text(before, style, most),
+       wrong_clocks_text(report.clocks, report.after.violations, most, style),
+       worst_violation(before, style),
+       edges_text(before, report.verified ? &report.after : nullptr, style) +
+           inside_domains_text(before) + recount_text(report, style),
+       bounds_text(report.bounds, before.resolution_hz, style),
+       style.verbose ? method_text(report, style)
+                     : notes_text(before, report.judgement, report.run.leftovers_removed, style),
+       outcome_text(report, style)});
 }
 
 }  // namespace

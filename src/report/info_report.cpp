@@ -6,7 +6,6 @@
 
 #include "report/parts.hpp"
 #include "report/units.hpp"
-#include "report/verdict_report.hpp"
 
 namespace entrain::report {
 namespace {
@@ -20,17 +19,16 @@ void add_text(FieldList& fields, const char* name, const std::string& value) {
 }
 
 std::string locations_text(const ArchiveInfo& info) {
-  std::string text =
-      fmt::format("{} in {} on {}", format_number_of(info.locations, "location", "locations"),
-                  format_number_of(info.processes, "process", "processes"),
-                  format_number_of(info.nodes, "node", "nodes"));
+  std::string text = fmt::format("{} in {} on {}", format_number_of(info.locations, "location"),
+                                 format_number_of(info.processes, "process", "processes"),
+                                 format_number_of(info.nodes, "node"));
   if (info.empty_locations > 0)
     text += fmt::format("; {} without events", format_count(info.empty_locations));
   return text;
 }
 
 std::string clocks_text(const ArchiveInfo& info) {
-  std::string text = format_number_of(info.locations, "clock", "clocks");
+  std::string text = format_number_of(info.locations, "clock");
   if (info.empty_locations > 0)
     text += fmt::format("; {} without events", format_count(info.empty_locations));
   return text;
@@ -43,16 +41,14 @@ std::string clock_text(const ArchiveInfo& info) {
 
 std::string offsets_text(const ArchiveInfo& info) {
   if (info.clock_offset_records == 0) return "no ClockOffset records";
-  return fmt::format(
-      "{} at {} of {}",
-      format_number_of(info.clock_offset_records, "ClockOffset record", "ClockOffset records"),
-      format_count(info.locations_with_clock_offsets),
-      format_number_of(info.locations, "location", "locations"));
+  return fmt::format("{} at {} of {}",
+                     format_number_of(info.clock_offset_records, "ClockOffset record"),
+                     format_count(info.locations_with_clock_offsets),
+                     format_number_of(info.locations, "location"));
 }
 
 Table counter_table(const char* heading, const Counters& counts, const Style& style) {
-  Table table;
-  table.column(heading, Align::left).column("records");
+  Table table{{heading, Align::left}, {"records"}};
   for (const auto& [name, count] : counts) {
     if (count > 0 || style.verbose) table.row({name, format_count(count)});
   }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/printable.hpp"
+#include "report/report.hpp"
 #include "report/units.hpp"
 
 namespace entrain::report {
@@ -64,5 +65,22 @@ std::string csv_line(const Json& row) {
 std::string dump(const Json& document) {
   return printable(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n", "\n");
 }
+
+template <class Report>
+std::string json_text(const Report& report) {
+  return dump(to_json(report));
+}
+
+template std::string json_text(const AlignReport&);
+template std::string json_text(const ArchiveInfo&);
+template std::string json_text(const CheckReport&);
+template std::string json_text(const CompareReport&);
+template std::string json_text(const CorrectReport&);
+template std::string json_text(const EdgesReport&);
+template std::string json_text(const ExportReport&);
+template std::string json_text(const FitReport&);
+template std::string json_text(const MergeReport&);
+template std::string json_text(const PartReport&);
+template std::string json_text(const StragglerReport&);
 
 }  // namespace entrain::report

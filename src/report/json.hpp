@@ -26,6 +26,14 @@ Json text_or_null(const std::string& text);
 /// An object with one member per counter, in their order; counters of one name are added up.
 Json counters(const Counters& counts);
 
+/// An array of what `make` makes of each element.
+template <class Range, class Make, class Array = Json>
+Array array_of(const Range& range, Make make) {
+  Array array = Array::array();
+  for (const auto& one : range) array.push_back(make(one));
+  return array;
+}
+
 /// The names of an object's members, and their values, as lines of CSV; null is an empty cell.
 std::string csv_heading(const Json& row);
 std::string csv_line(const Json& row);

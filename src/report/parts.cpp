@@ -30,6 +30,22 @@ std::string kind_text(const CheckReport& report, EdgeKind kind, bool counted) {
   return counted ? name_of(kind) : fmt::format("({})", name_of(kind));
 }
 
+/// False for the kind that is reported but not part of the totals (init_finalize, if not asked
+/// for) and has something to report.
+bool is_counted(const CheckReport& report, EdgeKind kind) {
+  if (kind != EdgeKind::init_finalize) return true;
+  std::uint64_t violations = 0, below_latency = 0;
+  for (const EdgeStatistics& statistics : report.edges) {
+    violations += statistics.violations;
+    below_latency += statistics.below_latency;
+  }
+  return violations == report.violations && below_latency == report.below_latency;
+}
+
+std::string margin_text(const EdgeStatistics& statistics, std::uint64_t resolution_hz) {
+  return statistics.worst ? format_ticks(statistics.worst->margin_ticks, resolution_hz) : "";
+}
+
 }  // namespace
 
 std::string section(const char* heading, const std::string& body, const Style& style) {
@@ -37,11 +53,10 @@ std::string section(const char* heading, const std::string& body, const Style& s
 }
 
 std::string trace_text(const CheckReport& report) {
-  return fmt::format("{}, {} ({} of communication), timer {}",
-                     format_number_of(report.locations, "location", "locations"),
-                     format_number_of(report.events, "event", "events"),
-                     format_count(report.communication_events),
-                     format_frequency(report.resolution_hz));
+  return fmt::format(
+      "{}, {} ({} of communication), timer {}", format_number_of(report.locations, "location"),
+      format_number_of(report.events, "event"), format_count(report.communication_events),
+      format_frequency(report.resolution_hz));
 }
 
 std::string presync_text(const CheckReport& report) {
@@ -76,11 +91,8 @@ std::string quality_text(const CheckReport& report, const Style& style) {
   const auto bound = [&](const std::optional<double>& ticks) {
     return ticks ? time(*ticks) : std::string("unknown");
   };
-  Table table;
-  for (const char* heading : {"location", "sessions", "rate", "residual", "max", "left out", "max",
-                              "bound", "in between"}) {
-    table.column(heading);
-  }
+  Table table{{"location"}, {"sessions"}, {"rate"},  {"residual"},  {"max"},
+              {"left out"}, {"max"},      {"bound"}, {"in between"}};
   for (const ClockQuality& clock : report.estimation.clocks) {
     std::string sessions = format_count(clock.sessions);
     if (clock.disturbed > 0) {
@@ -98,7 +110,7 @@ std::string quality_text(const CheckReport& report, const Style& style) {
 
 void add_leftovers(FieldList& fields, std::uint64_t removed) {
   if (removed == 0) return;
-  fields.field("removed", format_number_of(removed, "unfinished folder", "unfinished folders") +
+  fields.field("removed", format_number_of(removed, "unfinished folder") +
                               " of killed runs, beside the new one");
 }
 
@@ -127,6 +139,14 @@ std::string on_a_screen(const Style& style, const std::function<std::string(std:
   return make(k_most_rows);
 }
 
+std::string paragraphs(std::initializer_list<std::string> texts) {
+  std::string all;
+  for (const std::string& text : texts) {
+    if (!text.empty()) all += (all.empty() ? "" : "\n") + text;
+  }
+  return all;
+}
+
 std::string exchange_text(const CheckReport& report) {
   const auto found =
       std::ranges::find(report.explanations, ExplanationKind::exchanged, &ClockExplanation::kind);
@@ -142,24 +162,22 @@ std::string explanations_text(const CheckReport& report, const Style& style, std
     text += paragraph("Explained: " + all[i].text + ".", style);
   if (shown < all.size()) {
     text += fmt::format("Explained: {} with -v.\n",
-                        format_number_of(all.size() - shown, "more reason", "more reasons"));
+                        format_number_of(all.size() - shown, "more reason"));
   }
   return text;
 }
 
 Json explanations_json(const CheckReport& report) {
   const std::uint64_t hz = report.resolution_hz;
-  Json json = Json::array();
-  for (const ClockExplanation& one : report.explanations) {
-    json.push_back({{"kind", name_of(one.kind)},
-                    {"clocks", one.clocks},
-                    {"time_s", seconds(one.time_ticks, hz)},
-                    {"size_s", seconds(one.size_ticks, hz)},
-                    {"evidence", one.evidence},
-                    {"price_bits", number(one.bits)},
-                    {"text", one.text}});
-  }
-  return json;
+  return array_of(report.explanations, [&](const ClockExplanation& one) -> Json {
+    return {{"kind", name_of(one.kind)},
+            {"clocks", one.clocks},
+            {"time_s", seconds(one.time_ticks, hz)},
+            {"size_s", seconds(one.size_ticks, hz)},
+            {"evidence", one.evidence},
+            {"price_bits", number(one.bits)},
+            {"text", one.text}};
+  });
 }
 
 std::string paragraph(const std::string& text, const Style& style, Tone tone) {
@@ -193,50 +211,11 @@ std::string worst_violation(const CheckReport& report, const Style& style) {
       style);
 }
 
-Json quality_json(const CheckReport& report) {
-  const auto hz = static_cast<double>(std::max<std::uint64_t>(1, report.resolution_hz));
-  const auto bound = [&](const std::optional<double>& ticks) {
-    return ticks ? number(*ticks / hz) : Json(nullptr);
-  };
-  Json clocks = Json::array();
-  for (const ClockQuality& clock : report.estimation.clocks) {
-    Json& row = clocks.emplace_back(Json::object());
-    auto& fields = row.get_ref<Json::object_t&>();  // a list of pairs: no name is there twice
-    fields.reserve(11);
-    fields.emplace_back("location", clock.location);
-    fields.emplace_back("sessions", clock.sessions);
-    fields.emplace_back("samples", clock.samples);
-    fields.emplace_back("disturbed", clock.disturbed);
-    fields.emplace_back("slope_ppm", clock.sessions < 2 ? Json(nullptr) : number(clock.slope_ppm));
-    fields.emplace_back("residual_rms_s", number(clock.residual_rms_ticks / hz));
-    fields.emplace_back("residual_max_s", number(clock.residual_max_ticks / hz));
-    fields.emplace_back("left_out_rms_s", number(clock.left_out_rms_ticks / hz));
-    fields.emplace_back("left_out_max_s", number(clock.left_out_max_ticks / hz));
-    fields.emplace_back("interval_bound_s", bound(clock.interval_bound_ticks));
-    fields.emplace_back("predicted_bound_s", bound(clock.predicted_bound_ticks));
-  }
-  return clocks;
-}
-
 std::string inside_domains_text(const CheckReport& report) {
   if (!report.inside_domains || report.inside_domains->count == 0) return "";
-  return fmt::format(
-      "Of these, {} join locations of one clock, which no correction changes: {}.\n",
-      format_number_of(report.inside_domains->count, "edge", "edges"),
-      format_number_of(report.inside_domains->violations, "violation", "violations"));
-}
-
-std::string equal_text(const CheckReport& report) {
-  if (report.equal == 0) return "";
-  return fmt::format(
-      "At {} cause and effect have the same time: no violation, but no order either.\n",
-      format_number_of(report.equal, "edge", "edges"));
-}
-
-Json inside_domains_json(const CheckReport& report) {
-  if (!report.inside_domains) return nullptr;
-  return {{"count", report.inside_domains->count},
-          {"violations", report.inside_domains->violations}};
+  return fmt::format("Of these, {} join locations of one clock, which no correction changes: {}.\n",
+                     format_number_of(report.inside_domains->count, "edge"),
+                     format_number_of(report.inside_domains->violations, "violation"));
 }
 
 std::string mu_text(const CheckReport& report) {
@@ -277,29 +256,11 @@ std::string unread_text(const CheckReport& report) {
   return text;
 }
 
-bool is_counted(const CheckReport& report, EdgeKind kind) {
-  if (kind != EdgeKind::init_finalize) return true;
-  std::uint64_t violations = 0, below_latency = 0;
-  for (const EdgeStatistics& statistics : report.edges) {
-    violations += statistics.violations;
-    below_latency += statistics.below_latency;
-  }
-  return violations == report.violations && below_latency == report.below_latency;
-}
-
-std::string margin_text(const EdgeStatistics& statistics, std::uint64_t resolution_hz) {
-  return statistics.worst ? format_ticks(statistics.worst->margin_ticks, resolution_hz) : "";
-}
-
 std::string worst_edges(const char* heading, const CheckReport& report, const Style& style) {
-  Table table;
-  table.column("kind", Align::left)
-      .column("margin")
-      .column("end", Align::left)
-      .column("time")
-      .column("location")
-      .column("clock", Align::left)
-      .column("region", Align::left);
+  Table table{{"kind", Align::left},  {"margin"},
+              {"end", Align::left},   {"time"},
+              {"location"},           {"clock", Align::left},
+              {"region", Align::left}};
   for (std::size_t i = 0; i < k_edge_kinds; ++i) {
     const EdgeStatistics& statistics = report.edges[i];
     if (!statistics.worst || (statistics.violations == 0 && !style.verbose)) continue;
@@ -326,17 +287,15 @@ void add_timeline(FieldList& fields, const CheckReport& before, const TimelineRe
                              format_ticks(timeline.shift_max_ticks, before.resolution_hz)));
   }
   if (timeline.clocks < before.locations || !timeline.notes.empty()) {
-    std::string text =
-        fmt::format("{} for {}", format_number_of(timeline.clocks, "clock", "clocks"),
-                    format_number_of(before.locations, "location", "locations"));
+    std::string text = fmt::format("{} for {}", format_number_of(timeline.clocks, "clock"),
+                                   format_number_of(before.locations, "location"));
     for (const std::string& note : timeline.notes) text += "; " + note;
     fields.field("clocks", text);
   }
 }
 
 std::string edges_text(const CheckReport& before, const CheckReport* after, const Style& style) {
-  Table table;
-  table.column("kind", Align::left).column("edges");
+  Table table{{"kind", Align::left}, {"edges"}};
   const auto column = [&](const char* heading) {
     table.column(heading);
     if (after != nullptr) table.column("").column("after");

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <initializer_list>
 #include <string>
 
 #include <entrain/report.hpp>
@@ -44,6 +45,9 @@ std::string exchange_text(const CheckReport& report);
 /// of each list. All rows if `style` is verbose.
 std::string on_a_screen(const Style& style, const std::function<std::string(std::size_t)>& make);
 
+/// Texts that are not empty, with an empty line between two of them.
+std::string paragraphs(std::initializer_list<std::string> texts);
+
 /// The same for machines: an array.
 Json explanations_json(const CheckReport& report);
 
@@ -55,9 +59,6 @@ void add_leftovers(FieldList& fields, std::uint64_t removed);
 
 /// The same for machines: "leftovers_removed".
 void add_leftovers(Json& json, std::uint64_t removed);
-
-/// The clocks for machines: an array with one object per clock.
-Json quality_json(const CheckReport& report);
 
 /// mu per class and where it came from.
 std::string mu_text(const CheckReport& report);
@@ -71,20 +72,8 @@ void add_counters(FieldList& fields, const char* name, const Counters& counts, c
 /// "1 event file is missing, 2 event files are truncated"; "" if all of the trace could be read.
 std::string unread_text(const CheckReport& report);
 
-/// False for the kind that is reported but not part of the totals (init_finalize, if not asked
-/// for) and has something to report.
-bool is_counted(const CheckReport& report, EdgeKind kind);
-
 /// The line below a table on edges between locations that share a clock; "" if none do.
 std::string inside_domains_text(const CheckReport& report);
-/// Says at how many edges cause and effect have one time; "" if at none.
-std::string equal_text(const CheckReport& report);
-
-/// The same for machines: an object, or null.
-Json inside_domains_json(const CheckReport& report);
-
-/// Margin of the worst edge, "" if the kind has no edge.
-std::string margin_text(const EdgeStatistics& statistics, std::uint64_t resolution_hz);
 
 /// A section on where the worst edge of each violated kind lies; with a verbose style also where
 /// nothing is violated. Two rows per edge: its send and its receive.
@@ -99,5 +88,39 @@ std::string edges_text(const CheckReport& before, const CheckReport* after, cons
 void add_timeline(FieldList& fields, const CheckReport& before, const TimelineReport& timeline);
 /// TimelineReport for machines.
 Json timeline_json(const CheckReport& before, const TimelineReport& timeline);
+
+// The communication that could be checked, and the sentences with which check and correct begin.
+
+/// Adds a field with what the archive says of its own completeness; none if it says nothing.
+void add_completeness(FieldList& fields, const Completeness& completeness);
+
+/// {"mpi_communication": true, false or null, "incomplete": [names], "filters": {name: value}}.
+Json completeness_json(const Completeness& completeness);
+
+/// Adds a field with the share of the communication that could be checked, one with what
+/// yields no edge, and one with what would help.
+void add_coverage(FieldList& fields, const CheckReport& report);
+
+/// Remarks about a trace: what was not recorded, warnings, and of an unproven verdict the coverage.
+/// `removed`: see add_leftovers().
+std::string notes_text(const CheckReport& report, const std::optional<Judgement>& judgement,
+                       std::uint64_t removed, const Style& style);
+
+/// The members of Coverage, and its share, null if nothing was recorded.
+Json coverage_json(const Coverage& coverage);
+
+/// "violations", "clean" or "unproven", and the doubt, null if there is none: the members
+/// "verdict" and "verdict_reason" of a report. Both null for a report without a judgement.
+void add_verdict(Json& json, const std::optional<Judgement>& judgement);
+
+/// Why a verdict is unproven, without a full stop. `dropped`: edges that contradict each other.
+std::string unproven_text(const CheckReport& report, Doubt doubt, std::uint64_t dropped);
+
+/// The sentence with which `check` begins, in lines of at most Style::columns, each with its end.
+std::string verdict_text(const CheckReport& report, const Style& style);
+
+/// The sentence with which `correct` begins: on the archive as written, or that it was
+/// not checked.
+std::string verdict_text(const CorrectReport& report, const Style& style);
 
 }  // namespace entrain::report

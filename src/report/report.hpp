@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include <entrain/align.hpp>
+#include <entrain/clocks.hpp>
 #include <entrain/compare.hpp>
 #include <entrain/export.hpp>
 #include <entrain/info.hpp>
@@ -104,8 +107,9 @@ std::string stragglers_sentence(const StragglerReport& report);
 std::string stragglers_csv(const StragglerReport& report);
 
 /// Says in two or three sentences how far the times may be trusted, under which conditions, and
-/// which clocks are not bounded at all. Ends with a newline.
-std::string bounds_text(const ClockBounds& bounds, std::uint64_t resolution_hz, const Style& style);
+/// which clocks are not bounded at all. Ends with a newline; "" without bounds.
+std::string bounds_text(const std::optional<ClockBounds>& bounds, std::uint64_t resolution_hz,
+                        const Style& style);
 
 /// The same for machines, with one object per location; {"reason"} alone if there are no bounds.
 Json bounds_json(const ClockBounds& bounds, std::uint64_t resolution_hz);
@@ -113,5 +117,41 @@ Json bounds_json(const ClockBounds& bounds, std::uint64_t resolution_hz);
 /// ClockBounds::rows as a table: one line per location and window, times and offsets in ticks, the
 /// bound in seconds. Cells without a bound are empty.
 std::string bounds_csv(const ClockBounds& bounds, std::uint64_t resolution_hz);
+
+// The table of clocks (entrain/clocks.hpp), in which every report says whose clock is wrong.
+
+/// Order of the rows; `off`: as the table has them.
+enum class ClockOrder { off, name, state, offset, drift, bound, edges };
+
+/// Puts the rows in another order: names by natural order, figures by their size, the largest
+/// first.
+void sort_clocks(ClockTable& table, ClockOrder order);
+
+/// A sentence or two: who is wrong by how much, and who is right. On one line.
+std::string clocks_sentence(const ClockTable& table);
+
+/// That sentence, and the rows of the clocks that are wrong, at most `most` of them. "" without
+/// rows. `left`: edges that a correction leaves violated.
+std::string wrong_clocks_text(const ClockTable& table, std::uint64_t left, std::size_t most,
+                              const Style& style);
+
+/// The sentence, and all rows in an order.
+std::string to_text(ClockTable table, const Style& style, ClockOrder order = ClockOrder::off);
+
+/// An array with an object per clock: clock, machine, state, offset_s, most_s, drift_ppm, bound_s,
+/// worst_bound_s, since_s, edges, violations, worst_s, worst_with, maybe_only. Null without
+/// rows.
+Json clocks_json(const ClockTable& table);
+
+/// The same of the clocks of a check; where it proves nothing, its verdict and the rows.
+std::string clocks_text(CheckReport check, const Style& style, ClockOrder order);
+
+/// Schema entrain.clocks/1: archive, reference, and the rows as `clocks`.
+Json to_json(const ClockTable& table);
+/// Likewise with the verdict of the check.
+std::string clocks_json_text(const CheckReport& check);
+
+/// The rows with the names of clocks_json() as columns.
+std::string clocks_csv(const ClockTable& table);
 
 }  // namespace entrain::report

@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include "base/printable.hpp"
-#include "report/clock_report.hpp"
 #include "report/report.hpp"
 
 namespace entrain::report {

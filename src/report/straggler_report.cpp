@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t k_named_ranks = 3;  ///< names in a sentence
 constexpr std::size_t k_rows = 12;        ///< rows of ranks that fit on a screen
 constexpr std::size_t k_longest = 10;     ///< collectives in JSON
-constexpr std::size_t k_shown = 3;        ///< groups, steps and collectives as text
+constexpr std::size_t k_most_shown = 3;   ///< groups, steps and collectives as text
 
 std::uint64_t whole_collectives(const StragglerReport& report) {
   return report.proven + report.ties + report.nobody + report.unproven;
@@ -94,8 +94,7 @@ std::string ranks_text(const StragglerReport& report, const Style& style) {
   const bool any_likely =
       std::ranges::any_of(report.rows, [](const StragglerRow& row) { return row.likely > 0; });
   const bool any_proven = report.proven > 0;
-  Table table;
-  table.column("", Align::left).column(any_proven ? "last" : "collectives");
+  Table table{{"", Align::left}, {any_proven ? "last" : "collectives"}};
   if (any_proven) table.column("of").column("others wait").column("alone").column("longest");
   if (report.ties > 0) table.column("ties");
   if (any_likely) table.column("perhaps last");
@@ -125,10 +124,13 @@ std::string ranks_text(const StragglerReport& report, const Style& style) {
 /// Groups or steps in which the others wait longest; "" without waits.
 std::string sums_text(const StragglerReport& report, const std::vector<WaitSum>& sums, bool groups,
                       const Style& style) {
-  Table table;
-  table.column(groups ? "group" : "step", Align::left).column("collectives").column("proven");
-  table.column("ties").column("others wait").column("most for", Align::left);
-  for (const WaitSum& sum : largest(sums, k_shown, &WaitSum::wait_ticks)) {
+  Table table{{groups ? "group" : "step", Align::left},
+              {"collectives"},
+              {"proven"},
+              {"ties"},
+              {"others wait"},
+              {"most for", Align::left}};
+  for (const WaitSum& sum : largest(sums, k_most_shown, &WaitSum::wait_ticks)) {
     if (!sum.worst) continue;
     const std::string name =
         groups ? short_name(name_at(report.groups, sum.number)) : format_count(sum.number);
@@ -140,10 +142,9 @@ std::string sums_text(const StragglerReport& report, const std::vector<WaitSum>&
 }
 
 std::string longest_text(const StragglerReport& report, const Style& style) {
-  Table table;
-  table.column("longest waits", Align::left).column("group", Align::left);
-  table.column("at").column("last", Align::left).column("others wait").column("certain lead");
-  for (const CollectiveWait& one : longest_waits(report, k_shown)) {
+  Table table{{"longest waits", Align::left}, {"group", Align::left}, {"at"},
+              {"last", Align::left},          {"others wait"},        {"certain lead"}};
+  for (const CollectiveWait& one : longest_waits(report, k_most_shown)) {
     table.row({short_name(name_at(report.operations, one.operation)),
                short_name(name_at(report.groups, one.group)),
                format_time(one.time_ticks, report.resolution_hz),
@@ -173,23 +174,16 @@ Json row_json(const StragglerReport& report, const StragglerRow& row) {
 }
 
 Json sums_json(const StragglerReport& report, const std::vector<WaitSum>& sums, bool groups) {
-  Json json = Json::array();
-  for (const WaitSum& sum : sums) {
-    Json row;
-    if (groups) {
-      row["group"] = name_at(report.groups, sum.number);
-    } else {
-      row["step"] = sum.number;
-    }
-    row["collectives"] = sum.collectives;
-    row["proven"] = sum.proven;
-    row["ties"] = sum.ties;
-    row["wait_s"] = seconds(sum.wait_ticks, report.resolution_hz);
-    row["worst"] = sum.worst ? Json(report.processes[*sum.worst]) : Json(nullptr);
-    row["worst_wait_s"] = seconds(sum.worst_ticks, report.resolution_hz);
-    json.push_back(std::move(row));
-  }
-  return json;
+  return array_of(sums, [&](const WaitSum& sum) -> Json {
+    return {{groups ? "group" : "step",
+             groups ? Json(name_at(report.groups, sum.number)) : Json(sum.number)},
+            {"collectives", sum.collectives},
+            {"proven", sum.proven},
+            {"ties", sum.ties},
+            {"wait_s", seconds(sum.wait_ticks, report.resolution_hz)},
+            {"worst", sum.worst ? Json(report.processes[*sum.worst]) : Json(nullptr)},
+            {"worst_wait_s", seconds(sum.worst_ticks, report.resolution_hz)}};
+  });
 }
 
 Json collective_json(const StragglerReport& report, const CollectiveWait& one) {
@@ -222,7 +216,7 @@ std::string stragglers_sentence(const StragglerReport& report) {
                                 ? ": the bounds of the clocks do not tell one from others"
                                 : "";
     return fmt::format("Of {}, no last arrival is proved{}{}.{}",
-                       format_number_of(whole, "collective", "collectives"), why, rest_of(report),
+                       format_number_of(whole, "collective"), why, rest_of(report),
                        likely_text(report));
   }
   const bool any = report.outstanding > 0;
@@ -239,7 +233,7 @@ std::string stragglers_sentence(const StragglerReport& report) {
                                                                        "out: "
                                                                      : "No process stands out: ",
                      names_of_first(report, named), named > 1 ? "are" : "is", format_count(last),
-                     format_number_of(whole, "collective", "collectives"), wait_text(report, wait),
+                     format_number_of(whole, "collective"), wait_text(report, wait),
                      named > 1 ? "them" : "it", rest_of(report), likely_text(report));
 }
 
@@ -251,10 +245,9 @@ std::string to_text(const StragglerReport& report, const Style& style) {
   if (style.brief) return text;
   if (report.contradicting > 0) {
     text += paragraph(
-        fmt::format(
-            "In {} a member leaves before the last one comes, by the corrected times: "
-            "their calls do not belong together, or a clock is still wrong.",
-            format_number_of(report.contradicting, "unproven collective", "unproven collectives")),
+        fmt::format("In {} a member leaves before the last one comes, by the corrected times: "
+                    "their calls do not belong together, or a clock is still wrong.",
+                    format_number_of(report.contradicting, "unproven collective")),
         style, Tone::faint);
   }
   for (const std::string& note : report.notes) text += paragraph(note, style, Tone::faint);
@@ -279,19 +272,14 @@ std::string to_text(const StragglerReport& report, const Style& style) {
 }
 
 Json to_json(const StragglerReport& report) {
-  Json stragglers = Json::array(), ranks = Json::array(), longest = Json::array();
-  for (std::size_t r = 0; r < report.rows.size(); ++r) {
-    if (r < report.outstanding) stragglers.push_back(report.processes[report.rows[r].process]);
-    ranks.push_back(row_json(report, report.rows[r]));
-  }
-  for (const CollectiveWait& one : longest_waits(report, k_longest)) {
-    longest.push_back(collective_json(report, one));
-  }
+  const auto row = [&](const StragglerRow& one) { return row_json(report, one); };
+  const auto name = [&](const StragglerRow& one) { return report.processes[one.process]; };
+  const auto wait = [&](const CollectiveWait& one) { return collective_json(report, one); };
   return {{"schema", "entrain.stragglers/1"},
           {"archive", report.archive},
           {"resolution_hz", report.resolution_hz},
           {"verdict", verdict_of(report)},
-          {"stragglers", std::move(stragglers)},
+          {"stragglers", array_of(std::span(report.rows).first(report.outstanding), name)},
           {"reason", text_or_null(report.reason)},
           {"collectives", report.collectives.size()},
           {"proven", report.proven},
@@ -301,10 +289,10 @@ Json to_json(const StragglerReport& report) {
           {"incomplete", report.incomplete},
           {"contradicting", report.contradicting},
           {"wait_s", seconds(report.wait_ticks, report.resolution_hz)},
-          {"ranks", std::move(ranks)},
+          {"ranks", array_of(report.rows, row)},
           {"groups", sums_json(report, report.by_group, true)},
           {"steps", sums_json(report, report.by_step, false)},
-          {"longest", std::move(longest)},
+          {"longest", array_of(longest_waits(report, k_longest), wait)},
           {"left_out", counters(report.left_out)},
           {"notes", report.notes}};
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,6 +40,14 @@ struct Cell {
 /// columns (names) shortened, the widest first; numbers are never cut.
 class Table {
  public:
+  struct Column {
+    std::string heading;
+    Align align = Align::right;
+  };
+  Table() = default;
+  Table(std::initializer_list<Column> columns) {
+    for (const Column& one : columns) column(one.heading, one.align);
+  }
   Table& column(std::string heading, Align align = Align::right);
   /// Adds a row; it may have as many cells as there are columns, and missing ones are empty.
   Table& row(std::vector<Cell> cells);
@@ -50,10 +59,6 @@ class Table {
   [[nodiscard]] std::string text(const Style& style, std::size_t indent = 0) const;
 
  private:
-  struct Column {
-    std::string heading;
-    Align align;
-  };
   [[nodiscard]] std::vector<std::size_t> whole_widths() const;
   [[nodiscard]] std::vector<std::size_t> widths(std::size_t available) const;
 

@@ -127,7 +127,7 @@ std::string format_bytes(std::uint64_t bytes) {
       return fmt::format("{:.{}f} {}", value / unit.size, decimals_of(value / unit.size),
                          unit.name);
   }
-  return format_number_of(bytes, "byte", "bytes");
+  return format_number_of(bytes, "byte");
 }
 
 std::string format_frequency(std::uint64_t hz) {
@@ -139,7 +139,9 @@ std::string format_frequency(std::uint64_t hz) {
 }
 
 std::string format_number_of(std::uint64_t count, const char* singular, const char* plural) {
-  return fmt::format("{} {}", format_count(count), count == 1 ? singular : plural);
+  const bool adds_s = count != 1 && plural == nullptr;
+  return fmt::format("{} {}{}", format_count(count), count == 1 || adds_s ? singular : plural,
+                     adds_s ? "s" : "");
 }
 
 }  // namespace entrain::report

@@ -39,7 +39,8 @@ std::string format_bytes(std::uint64_t bytes);
 /// "2.7 GHz".
 std::string format_frequency(std::uint64_t hz);
 
-/// "1 message", "2 messages".
-std::string format_number_of(std::uint64_t count, const char* singular, const char* plural);
+/// "1 message", "2 messages". `plural`: null for the singular and an s.
+std::string format_number_of(std::uint64_t count, const char* singular,
+                             const char* plural = nullptr);
 
 }  // namespace entrain::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "report/verdict_report.hpp"
+#include "report/parts.hpp"
 
 #include <optional>
 #include <string_view>
@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "report/parts.hpp"
 #include "report/units.hpp"
 
 namespace entrain::report {
@@ -106,8 +105,7 @@ std::string coverage_text(const CheckReport& report) {
   }
   if (coverage.collective_calls > 0) {
     append(text, fmt::format("{} of {} in complete instances", format_count(coverage.in_instances),
-                             format_number_of(coverage.collective_calls, "collective call",
-                                              "collective calls")));
+                             format_number_of(coverage.collective_calls, "collective call")));
   }
   return fmt::format("{} of what was recorded: {}", format_share(*share), text);
 }
@@ -126,7 +124,7 @@ std::string reservations(const CheckReport& report) {
     add(
         fmt::format("the times of {} were not checked, as no record compares the clocks of devices "
                     "with others: they go with those of their processes",
-                    format_number_of(devices, "accelerator location", "accelerator locations")));
+                    format_number_of(devices, "accelerator location")));
   }
   return text;
 }
@@ -148,9 +146,8 @@ std::string share_clause(const CheckReport& report) {
          unrecorded_clause(report);
 }
 
-std::string none_violated(const CheckReport& report, const char* edge = "edge",
-                          const char* edges = "edges") {
-  return fmt::format("none of {} is violated", format_number_of(report.checked_edges, edge, edges));
+std::string none_violated(const CheckReport& report, const char* edge = "edge") {
+  return fmt::format("none of {} is violated", format_number_of(report.checked_edges, edge));
 }
 
 std::string close_text(const CheckReport& report) {
@@ -168,8 +165,8 @@ std::string set_aside_text(const CheckReport& report) {
     if (one.is_decisive && ++count <= k_shown) append(text, one.reason);
   }
   if (count > k_shown) {
-    append(text, fmt::format("the same holds for {}",
-                             format_number_of(count - k_shown, "other clock", "other clocks")));
+    append(text,
+           fmt::format("the same holds for {}", format_number_of(count - k_shown, "other clock")));
   }
   return text;
 }
@@ -177,8 +174,7 @@ std::string set_aside_text(const CheckReport& report) {
 /// "1 of 40 edges is"; `count` of the checked edges.
 std::string edges_are(std::uint64_t count, const CheckReport& report) {
   return fmt::format("{} of {} {}", format_count(count),
-                     format_number_of(report.checked_edges, "edge", "edges"),
-                     count == 1 ? "is" : "are");
+                     format_number_of(report.checked_edges, "edge"), count == 1 ? "is" : "are");
 }
 
 std::string violations_text(const CheckReport& report) {
@@ -204,61 +200,6 @@ std::string clean_text(const CheckReport& report) {
   }
   return none_violated(report) + close_text(report) + share_clause(report);
 }
-
-}  // namespace
-
-std::string unproven_text(const CheckReport& report, Doubt doubt, std::uint64_t dropped) {
-  const std::optional<double> share = report.coverage.share();
-  switch (doubt) {
-    case Doubt::contradictory_edges:
-      if (const std::string text = exchange_text(report); !text.empty()) return text;
-      return fmt::format(
-                 "{} in cycles that no clocks can meet: operations were paired wrongly, or times "
-                 "of records are wrong; {}",
-                 format_number_of(dropped, "edge lies", "edges lie"),
-                 none_violated(report, "other edge", "other edges")) +
-             close_text(report) + share_clause(report);
-    case Doubt::low_coverage:
-      return fmt::format("only {} of the {} could be checked, less than {:.4g} %; {}",
-                         format_share(share.value_or(0)), operations_text(report),
-                         100 * report.min_coverage, none_violated(report)) +
-             close_text(report) + unrecorded_clause(report);
-    case Doubt::clocks_apart:
-      return fmt::format(
-                 "nothing ties the clocks of {}, for all of the run or for a part of it; {}",
-                 format_number_of(count_of(report.unmatched, "ranks_apart"), "rank", "ranks"),
-                 none_violated(report)) +
-             close_text(report) + share_clause(report);
-    case Doubt::unsettled_pairs:
-      return "the corrected times show other pairs of operations than those they were corrected "
-             "by; " +
-             none_violated(report) + share_clause(report);
-    case Doubt::tied_clocks:
-      return "other clocks, as many as stay, could be the right ones; " + none_violated(report) +
-             close_text(report) + share_clause(report);
-    case Doubt::fast_clocks:
-      return "the clocks of machines would have to run more than 1,000 ppm fast or slow: files of "
-             "another run are among these, or times in another unit; " +
-             none_violated(report) + close_text(report) + share_clause(report);
-    case Doubt::set_aside: {
-      const std::string why = set_aside_text(report);
-      const std::string rest = none_violated(report, "other edge", "other edges");
-      if (!why.empty()) return why + "; " + rest + close_text(report) + share_clause(report);
-      return "too many edges contradict the others and were set aside; " + rest +
-             close_text(report);
-    }
-    default:
-      break;
-  }
-  if (!share) return "nothing could be checked: what is recorded of communication yields no edge";
-  return fmt::format(
-      "nothing could be checked: {} {} no edge", format_count(operations(report.coverage)),
-      operations(report.coverage) == 1
-          ? fmt::format("recorded {} or collective call yields", report.words.receive)
-          : operations_text(report) + " yield");
-}
-
-namespace {
 
 Tone tone_of(Verdict verdict) { return verdict == Verdict::clean ? Tone::good : Tone::bad; }
 
@@ -307,6 +248,57 @@ bool is_denied(const Completeness& completeness) {
 
 }  // namespace
 
+std::string unproven_text(const CheckReport& report, Doubt doubt, std::uint64_t dropped) {
+  const std::optional<double> share = report.coverage.share();
+  switch (doubt) {
+    case Doubt::contradictory_edges:
+      if (const std::string text = exchange_text(report); !text.empty()) return text;
+      return fmt::format(
+                 "{} in cycles that no clocks can meet: operations were paired wrongly, or times "
+                 "of records are wrong; {}",
+                 format_number_of(dropped, "edge lies", "edges lie"),
+                 none_violated(report, "other edge")) +
+             close_text(report) + share_clause(report);
+    case Doubt::low_coverage:
+      return fmt::format("only {} of the {} could be checked, less than {:.4g} %; {}",
+                         format_share(share.value_or(0)), operations_text(report),
+                         100 * report.min_coverage, none_violated(report)) +
+             close_text(report) + unrecorded_clause(report);
+    case Doubt::clocks_apart:
+      return fmt::format(
+                 "nothing ties the clocks of {}, for all of the run or for a part of it; {}",
+                 format_number_of(count_of(report.unmatched, "ranks_apart"), "rank"),
+                 none_violated(report)) +
+             close_text(report) + share_clause(report);
+    case Doubt::unsettled_pairs:
+      return "the corrected times show other pairs of operations than those they were corrected "
+             "by; " +
+             none_violated(report) + share_clause(report);
+    case Doubt::tied_clocks:
+      return "other clocks, as many as stay, could be the right ones; " + none_violated(report) +
+             close_text(report) + share_clause(report);
+    case Doubt::fast_clocks:
+      return "the clocks of machines would have to run more than 1,000 ppm fast or slow: files of "
+             "another run are among these, or times in another unit; " +
+             none_violated(report) + close_text(report) + share_clause(report);
+    case Doubt::set_aside: {
+      const std::string why = set_aside_text(report);
+      const std::string rest = none_violated(report, "other edge");
+      if (!why.empty()) return why + "; " + rest + close_text(report) + share_clause(report);
+      return "too many edges contradict the others and were set aside; " + rest +
+             close_text(report);
+    }
+    default:
+      break;
+  }
+  if (!share) return "nothing could be checked: what is recorded of communication yields no edge";
+  return fmt::format(
+      "nothing could be checked: {} {} no edge", format_count(operations(report.coverage)),
+      operations(report.coverage) == 1
+          ? fmt::format("recorded {} or collective call yields", report.words.receive)
+          : operations_text(report) + " yield");
+}
+
 void add_completeness(FieldList& fields, const Completeness& completeness) {
   std::string text;
   if (completeness.mpi_communication) {
@@ -350,19 +342,6 @@ Json coverage_json(const Coverage& coverage) {
           {"alltoallv_skipped", coverage.alltoallv_skipped},
           {"neighbourhood_skipped", coverage.neighbourhood_skipped},
           {"share", number(share)}};
-}
-
-Json set_aside_json(const CheckReport& report) {
-  Json all = Json::array();
-  for (const SetAside& one : report.set_aside) {
-    all.push_back({{"kind", one.kind},
-                   {"clock", one.clock},
-                   {"records", one.records},
-                   {"total", one.total},
-                   {"is_decisive", one.is_decisive},
-                   {"reason", one.reason}});
-  }
-  return all;
 }
 
 std::string notes_text(const CheckReport& report, const std::optional<Judgement>& judgement,

@@ -10,10 +10,9 @@
 #include <nlohmann/json.hpp>
 
 #include "golden/golden.hpp"
-#include "report/clock_report.hpp"
+#include "report/parts.hpp"
 #include "report/report.hpp"
 #include "report/samples_testing.hpp"
-#include "report/verdict_report.hpp"
 #include "sim/report/reports.hpp"
 #include "sim/report/samples_testing.hpp"
 

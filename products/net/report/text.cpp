@@ -53,7 +53,7 @@ void add_delays(FieldList& fields, DelayRange delays) {
 }
 
 std::string slots_of(std::int64_t count) {
-  return format_number_of(static_cast<std::uint64_t>(count), "slot", "slots");
+  return format_number_of(static_cast<std::uint64_t>(count), "slot");
 }
 
 std::string parameters_text(const Parameters& parameters) {
@@ -68,10 +68,9 @@ std::string parameters_text(const Parameters& parameters) {
 
 std::string topology_text(const TopologySummary& topology) {
   return fmt::format("{}: {}, {}, {}; tree of {} levels, root {}", topology.name,
-                     format_number_of(topology.interfaces, "interface", "interfaces"),
+                     format_number_of(topology.interfaces, "interface"),
                      format_number_of(topology.switches, "switch", "switches"),
-                     format_number_of(topology.links, "link", "links"), topology.levels,
-                     topology.root);
+                     format_number_of(topology.links, "link"), topology.levels, topology.root);
 }
 
 std::string range_text(GapRange gap) {
@@ -197,7 +196,7 @@ void add_flow(FieldList& fields, const SimulationReport& report) {
   fields.field(
       "flits",
       fmt::format("{} in {}; {}", format_count(static_cast<std::uint64_t>(result.injected_flits)),
-                  format_number_of(static_cast<std::uint64_t>(result.packets), "packet", "packets"),
+                  format_number_of(static_cast<std::uint64_t>(result.packets), "packet"),
                   lost == 0 ? "none would be lost"
                             : fmt::format("would be lost: {}",
                                           format_count(static_cast<std::uint64_t>(lost)))),
@@ -276,7 +275,7 @@ std::string to_text(const SimulationReport& report, const Style& style) {
       .field("skew after",
              fmt::format("{} at most in {}", duration(report.skew_after),
                          format_number_of(static_cast<std::uint64_t>(options.synchronisations),
-                                          "schedule", "schedules")))
+                                          "schedule")))
       .field("bound", bound_text(report));
   if (report.excess() > Femtoseconds(0))
     fields.field("bound exceeded", excess_text(report), Tone::bad);

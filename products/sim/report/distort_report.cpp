@@ -15,10 +15,10 @@ std::string to_text(const DistortReport& report, const Style& style) {
   fields.field("archive", report.input + " (the ground truth)").field("distorted", report.output);
   add_leftovers(fields, report.leftovers_removed);
   fields
-      .field("trace", fmt::format("{}, {}, {} (seed {})",
-                                  format_number_of(report.locations, "location", "locations"),
-                                  format_number_of(report.events, "event", "events"),
-                                  format_number_of(report.clocks, "clock", "clocks"), report.seed))
+      .field("trace",
+             fmt::format("{}, {}, {} (seed {})", format_number_of(report.locations, "location"),
+                         format_number_of(report.events, "event"),
+                         format_number_of(report.clocks, "clock"), report.seed))
       .field("largest error", format_duration(report.largest_offset_s) + " of a clock as stored");
   if (report.has_records) {
     fields.field("residual", format_duration(report.largest_residual_s) +

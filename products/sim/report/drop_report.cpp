@@ -26,7 +26,7 @@ std::string share_text(const DropCount& count) {
 
 std::string total_text(const DropReport& report) {
   return fmt::format("{} of {} ({})", format_count(report.lost),
-                     format_number_of(report.events, "record", "records"),
+                     format_number_of(report.events, "record"),
                      share_text({report.events, report.lost}));
 }
 
@@ -141,7 +141,7 @@ std::string location_text(const DropReport& report, const Style& style) {
   std::string text = "\n" + location_table(report, shown).text(style);
   if (shown.size() < all) {
     text += fmt::format("The {} that lost most, of {}; all with -v.\n", shown.size(),
-                        format_number_of(all, "location", "locations"));
+                        format_number_of(all, "location"));
   }
   return text;
 }
@@ -154,8 +154,7 @@ std::string to_text(const DropReport& report, const Style& style) {
   add_leftovers(fields, report.leftovers_removed);
   fields.field("lost", fmt::format("{}, seed {}", total_text(report), report.seed));
   if (report.marks > 0) {
-    fields.field("marks", format_number_of(report.marks, "MeasurementOnOff record",
-                                           "MeasurementOnOff records"));
+    fields.field("marks", format_number_of(report.marks, "MeasurementOnOff record"));
   }
   return fields.text(style) + "\n" + kind_table(report, style).text(style) +
          location_text(report, style);

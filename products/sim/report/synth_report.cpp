@@ -35,18 +35,17 @@ std::string to_text(const SynthReport& report, const Style& style) {
   return fields
       .field("pattern",
              fmt::format("{}, {}, {} (seed {})", words.subject,
-                         format_number_of(report.locations, "location", "locations"),
+                         format_number_of(report.locations, "location"),
                          format_number_of(report.iterations, words.iteration, words.iterations),
                          report.seed))
-      .field("trace",
-             fmt::format("{} ({} of communication, {}), {}",
-                         format_number_of(report.events, "event", "events"),
-                         format_count(report.communication_events),
-                         format_share(share_of(report.communication_events, report.events)),
-                         format_duration(report.span_s)))
-      .field("communication",
-             fmt::format("{}, {}", format_number_of(report.messages, "message", "messages"),
-                         format_number_of(report.collectives, "collective", "collectives")))
+      .field(
+          "trace",
+          fmt::format("{} ({} of communication, {}), {}", format_number_of(report.events, "event"),
+                      format_count(report.communication_events),
+                      format_share(share_of(report.communication_events, report.events)),
+                      format_duration(report.span_s)))
+      .field("communication", fmt::format("{}, {}", format_number_of(report.messages, "message"),
+                                          format_number_of(report.collectives, "collective")))
       .field("time", fmt::format("{}, {:.1f} million events per second",
                                  format_duration(report.seconds), per_second(report) * 1e-6))
       .text(style);
