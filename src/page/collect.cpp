@@ -21,12 +21,6 @@ namespace entrain::page {
 
 namespace {
 
-/// The maps of a trace as a page compares them: one per location; `after` is `before` where nothing
-/// was corrected.
-struct PageMaps {
-  std::span<const ClockMap> before, after;
-};
-
 constexpr std::int64_t k_most = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t k_most_sessions = 200;   ///< dots per clock
 constexpr std::size_t k_all_points = 120'000;  ///< limit for all curves
@@ -68,17 +62,6 @@ std::int64_t distance(Int128 time, std::uint64_t local, const OffsetLine& line,
   return static_cast<std::int64_t>(std::clamp(result, -k_most_distance, k_most_distance));
 }
 
-/// Calls `use` with the stamps between which a map is straight, from the first
-/// event to the last.
-template <class Use>
-void for_each_knot(const ClockMap& map, const trace::LocationSkeleton& location, Use use) {
-  use(location.first);
-  for (const ClockKnot& knot : map.knots()) {
-    if (knot.local > location.first && knot.local < location.last) use(knot.local);
-  }
-  use(location.last);
-}
-
 std::int64_t largest_move(const ClockMap& before, const ClockMap& after,
                           const trace::LocationSkeleton& location) {
   if (before == after) return 0;
@@ -95,27 +78,27 @@ std::int64_t largest_bend(const ClockMap& map, const trace::LocationSkeleton& lo
   const OffsetLine line = chord(map, location, 0);
   ClockMap::Cursor time(map);
   std::int64_t most = 0;
-  for_each_knot(map, location, [&](std::uint64_t local) {
+  for (const std::uint64_t local : trace::straight_stamps(location.first, location.last, {&map})) {
     most = std::max(most, std::abs(distance(time(local), local, line, location.first)));
-  });
+  }
   return most;
 }
 
-std::vector<ClockFigures> own_figures(const trace::Share& share, const PageMaps& maps) {
+std::vector<ClockFigures> own_figures(const Material& from) {
   std::vector<ClockFigures> figures;
-  for (const LocationIndex l : share.own()) {
-    const trace::LocationSkeleton& location = share.trace.locations[l];
+  for (const LocationIndex l : from.share.own()) {
+    const trace::LocationSkeleton& location = from.share.trace.locations[l];
     if (location.event_count == 0) continue;
-    const std::int64_t begin = maps.after[l](location.first);
+    const std::int64_t begin = from.after[l](location.first);
     const auto& offsets = location.clock_offsets;
     const bool zero =
         std::ranges::all_of(offsets, [](const trace::ClockOffset& o) { return o.offset == 0; });
     figures.push_back({.location = l,
-                       .measured = chord(maps.before[l], location, begin),
-                       .moved = largest_move(maps.before[l], maps.after[l], location),
-                       .bend = std::max(largest_bend(maps.before[l], location),
-                                        largest_bend(maps.after[l], location)),
-                       .last = maps.after[l](location.last),
+                       .measured = chord(from.before[l], location, begin),
+                       .moved = largest_move(from.before[l], from.after[l], location),
+                       .bend = std::max(largest_bend(from.before[l], location),
+                                        largest_bend(from.after[l], location)),
+                       .last = from.after[l](location.last),
                        .sessions = offsets.size(),
                        .zero = zero && !offsets.empty()});
   }
@@ -141,58 +124,43 @@ struct Stroke {
   std::int64_t x = 0, y = 0, half_width = 0;
 };
 
-/// The curves of one location, as it stands for its clock.
-class Drawing {
- public:
-  Drawing(const trace::LocationSkeleton& location, const PageMaps& maps, LocationIndex l,
-          const Data& data, std::size_t most)
-      : location_(location),
-        before_(maps.before[l]),
-        after_(maps.after[l]),
-        data_(data),
-        clock_(data.layout.clock_of[l]),
-        line_(data.clocks[clock_].measured),
-        most_(most) {}
-
-  void draw(std::vector<Stroke>& strokes) const {
-    add(Stroke::Part::before, before_, strokes);
-    if (data_.corrected) add(Stroke::Part::after, after_, strokes);
-    add_sessions(strokes);
+/// Adds the measurements of a clock. `after`: its map to final times.
+void add_sessions(const trace::LocationSkeleton& location, const ClockMap& after,
+                  std::uint32_t clock, const Data& data, std::vector<Stroke>& strokes) {
+  // All times may have been moved by one amount, so that none is negative.
+  const ClockCourse& reference = data.clocks[data.reference];
+  const std::int64_t shift = reference.sessions > 0 ? reference.measured.offset : 0;
+  const auto& offsets = location.clock_offsets;
+  const std::size_t step = offsets.size() / k_most_sessions + 1;
+  for (std::size_t i = 0; i < offsets.size(); i += step) {
+    const trace::ClockOffset& o = offsets[i];
+    const Int128 time = Int128{o.time} + o.offset + shift;
+    const double half = std::isfinite(o.stddev) ? std::clamp(o.stddev, 0.0, 1e15) : 0;
+    strokes.push_back({Stroke::Part::session, clock, after(o.time),
+                       distance(time, o.time, data.clocks[clock].measured, location.first),
+                       std::llround(half)});
   }
+}
 
- private:
-  void add(Stroke::Part part, const ClockMap& map, std::vector<Stroke>& strokes) const {
-    CurveReducer reducer(data_.begin, data_.end, most_);
-    ClockMap::Cursor own(map), after(after_);
-    for_each_knot(map, location_, [&](std::uint64_t local) {
-      reducer.add({after(local), distance(own(local), local, line_, location_.first)});
-    });
-    for (const Point& p : reducer.take()) strokes.push_back({part, clock_, p.x, p.y, 0});
-  }
-
-  void add_sessions(std::vector<Stroke>& strokes) const {
-    // All times may have been moved by one amount, so that none is negative.
-    const ClockCourse& reference = data_.clocks[data_.reference];
-    const std::int64_t shift = reference.sessions > 0 ? reference.measured.offset : 0;
-    const auto& offsets = location_.clock_offsets;
-    const std::size_t step = offsets.size() / k_most_sessions + 1;
-    for (std::size_t i = 0; i < offsets.size(); i += step) {
-      const trace::ClockOffset& o = offsets[i];
-      const Int128 time = Int128{o.time} + o.offset + shift;
-      const double half = std::isfinite(o.stddev) ? std::clamp(o.stddev, 0.0, 1e15) : 0;
-      strokes.push_back({Stroke::Part::session, clock_, after_(o.time),
-                         distance(time, o.time, line_, location_.first), std::llround(half)});
+/// Adds the curves of a location, as it stands for its clock; `most`: points of each.
+void add_strokes(const Material& from, LocationIndex l, const Data& data, std::size_t most,
+                 std::vector<Stroke>& strokes) {
+  const trace::LocationSkeleton& location = from.share.trace.locations[l];
+  const std::uint32_t clock = data.layout.clock_of[l];
+  const auto add = [&](Stroke::Part part, const ClockMap& map) {
+    CurveReducer reducer(data.begin, data.end, most);
+    ClockMap::Cursor own(map), after(from.after[l]);
+    for (const std::uint64_t local :
+         trace::straight_stamps(location.first, location.last, {&map})) {
+      reducer.add(
+          {after(local), distance(own(local), local, data.clocks[clock].measured, location.first)});
     }
-  }
-
-  const trace::LocationSkeleton& location_;
-  const ClockMap& before_;
-  const ClockMap& after_;
-  const Data& data_;
-  std::uint32_t clock_;
-  const OffsetLine& line_;
-  std::size_t most_;
-};
+    for (const Point& p : reducer.take()) strokes.push_back({part, clock, p.x, p.y, 0});
+  };
+  add(Stroke::Part::before, from.before[l]);
+  if (data.corrected) add(Stroke::Part::after, from.after[l]);
+  add_sessions(location, from.after[l], clock, data, strokes);
+}
 
 /// Puts strokes into the curves of their clocks, which are in the order of
 /// `chosen`.
@@ -200,16 +168,10 @@ void put(const std::vector<Stroke>& strokes, const std::vector<std::uint32_t>& p
          std::vector<Curve>& curves) {
   for (const Stroke& s : strokes) {
     Curve& curve = curves[position[s.clock]];
-    switch (s.part) {
-      case Stroke::Part::before:
-        curve.before.push_back({s.x, s.y});
-        break;
-      case Stroke::Part::after:
-        curve.after.push_back({s.x, s.y});
-        break;
-      case Stroke::Part::session:
-        curve.sessions.push_back({s.x, s.y, s.half_width});
-        break;
+    if (s.part == Stroke::Part::session) {
+      curve.sessions.push_back({s.x, s.y, s.half_width});
+    } else {
+      (s.part == Stroke::Part::before ? curve.before : curve.after).push_back({s.x, s.y});
     }
   }
 }
@@ -239,10 +201,10 @@ void add_bands(const trace::Definitions& definitions, const ClockBounds& bounds,
 /// is any; of these, or else of all, the first one whose measurements are all 0, else the first
 /// with events. Fills `clocks`, `reference`, `begin` and `end`. Collective; the same at every
 /// process.
-void add_clocks(const trace::Share& share, const PageMaps& maps, Data& data) {
+void add_clocks(const Material& from, Data& data) {
   trace::Layout& layout = data.layout;
   data.clocks.assign(layout.clocks.size(), {});
-  std::vector<ClockFigures> all = gather_everywhere(share.team, own_figures(share, maps));
+  std::vector<ClockFigures> all = gather_everywhere(from.share.team, own_figures(from));
   std::ranges::sort(all, {}, &ClockFigures::location);
   data.begin = all.empty() ? 0 : k_most;
   data.end = all.empty() ? 1 : -k_most;
@@ -267,8 +229,8 @@ void add_clocks(const trace::Share& share, const PageMaps& maps, Data& data) {
 
 /// The curves of `chosen` clocks, with their intervals if there are `bounds`. Needs the courses.
 /// Collective; the same at every process.
-void add_curves(const trace::Share& share, const PageMaps& maps, const ClockBounds* bounds,
-                std::span<const std::uint32_t> chosen, Data& data) {
+void add_curves(const Material& from, std::span<const std::uint32_t> chosen, Data& data) {
+  const trace::Share& share = from.share;
   std::vector<std::uint32_t> position(data.layout.clocks.size(), k_none);
   std::vector<std::uint64_t> first(data.layout.clocks.size());
   for (std::uint32_t i = 0; i < chosen.size(); ++i) position[chosen[i]] = i;
@@ -278,17 +240,16 @@ void add_curves(const trace::Share& share, const PageMaps& maps, const ClockBoun
   for (const LocationIndex l : share.own()) {
     const std::uint32_t clock = data.layout.clock_of[l];
     if (data.layout.clocks[clock].location != l || position[clock] == k_none) continue;
-    const trace::LocationSkeleton& location = share.trace.locations[l];
-    Drawing(location, maps, l, data, most).draw(own);
-    first[clock] = location.first;
+    add_strokes(from, l, data, most, own);
+    first[clock] = share.trace.locations[l].first;
   }
   std::vector<std::int64_t> stamps(first.begin(), first.end());
   share.team.reduce(Team::Reduction::max, stamps);
   data.curves.clear();
   for (const std::uint32_t clock : chosen) data.curves.emplace_back().clock = clock;
   put(gather_everywhere(share.team, own), position, data.curves);
-  if (bounds == nullptr) return;
-  add_bands(share.trace.definitions, *bounds, position, {stamps.begin(), stamps.end()}, data);
+  if (from.bounds == nullptr) return;
+  add_bands(share.trace.definitions, *from.bounds, position, {stamps.begin(), stamps.end()}, data);
 }
 
 constexpr std::size_t k_time_lines = 10;
@@ -463,14 +424,13 @@ void join_samples(const Survey& before, const Survey* after, Data& data) {
 Data collect(const Material& from, trace::Layout layout) {
   Team& team = from.share.team;
   const trace::Definitions& definitions = from.share.trace.definitions;
-  const PageMaps maps{from.before, from.after};
   Data data;
   data.layout = std::move(layout);
   data.resolution_hz = definitions.clock.resolution_hz;
   data.corrected = from.edges_after != nullptr;
-  add_clocks(from.share, maps, data);
+  add_clocks(from, data);
   const std::vector<std::uint32_t> clocks = choose_clocks(data);
-  add_curves(from.share, maps, from.bounds, clocks, data);
+  add_curves(from, clocks, data);
   std::vector<KeptEdge> edges;
   if (team.rank() == 0) edges = choose_edges(from, clocks);
   edges = gather_everywhere(team, edges);  // only rank 0 has any

@@ -33,11 +33,20 @@ std::uint64_t hash_of(const verify::EdgeOrder& order) {
   return hash;
 }
 
+/// Increases with family, from, to.
+std::uint64_t key_of(Family family, std::uint32_t from, std::uint32_t to) {
+  return static_cast<std::uint64_t>(family) << 62 | std::uint64_t{from} << 31 | to;
+}
+
 template <class Moments>
 std::pair<std::int64_t, std::int64_t> range_of(const Moments& moments) {
   const auto [least, most] = std::minmax_element(
       moments.begin(), moments.end(), [](const auto& a, const auto& b) { return a.time < b.time; });
   return {least->time, most->time};
+}
+
+void note_tight(std::vector<KeptEdge>& tight, std::size_t slot, const KeptEdge& edge) {
+  if (edge < tight[slot]) tight[slot] = edge;
 }
 
 }  // namespace
@@ -62,8 +71,7 @@ Survey::Survey(SurveyScope scope) : scope_(std::move(scope)), slices_(scope_.sli
 }
 
 void Survey::restart() {
-  cells_ = {};
-  keys_.clear();
+  cells_.clear();
   margins_ = {};
   arrivals_ = ends_ = {};
   instances_ = 0;
@@ -72,42 +80,31 @@ void Survey::restart() {
   sample_.clear();
 }
 
-std::uint64_t Survey::key_of(Family family, LocationIndex from, LocationIndex to) const {
-  return static_cast<std::uint64_t>(family) << 62 | std::uint64_t{scope_.row_of[from]} << 31 |
-         scope_.row_of[to];
-}
-
 std::size_t Survey::slot_of(LocationIndex location, std::int64_t time) const {
   const double at = static_cast<double>(time - scope_.begin) * slices_per_tick_;
   const double slice = std::clamp(at, 0.0, static_cast<double>(slices_ - 1));
   return std::size_t{scope_.clock_of[location]} * slices_ + static_cast<std::size_t>(slice);
 }
 
-void Survey::note_tight(std::vector<KeptEdge>& tight, std::size_t slot, const KeptEdge& edge) {
-  if (edge < tight[slot]) tight[slot] = edge;
-}
-
 void Survey::channel(const verify::Relation& relation, const verify::MatchedChannel& channel,
                      LocationIndex from, LocationIndex to) {
-  const std::uint64_t key = key_of(Family::single, from, to);
-  const auto [cell, is_new] = cells_.insert(key, {});
-  if (is_new) keys_.push_back(key);
+  Cell& cell = cells_[key_of(Family::single, scope_.row_of[from], scope_.row_of[to])];
   Bins& bins = margins_[static_cast<std::size_t>(channel.kind())];
   const bool one_clock = scope_.clock_of[from] == scope_.clock_of[to];
-  cell->count += channel.pairs;
+  cell.count += channel.pairs;
   verify::Pair pair;
   for (std::uint32_t k = 0; k < channel.pairs; ++k) {
     const std::int64_t sent = channel.send_time(k), received = channel.receive_time(k);
     const std::int64_t ticks = margin(received, sent);
     bins.add(ticks);
-    if (ticks < 0) ++cell->violations;
+    if (ticks < 0) ++cell.violations;
     const std::size_t out = slot_of(from, sent), in = slot_of(to, received);
     const bool tight =
         !one_clock && (ticks <= out_of_[out].margin_ticks || ticks <= into_[in].margin_ticks);
-    if (!tight && !cell->wants(ticks)) continue;
+    if (!tight && !cell.wants(ticks)) continue;
     if (!relation.pair(channel, k, pair)) continue;
     const KeptEdge edge{ticks, pair.send, pair.receive, pair.kind};
-    cell->keep(edge);
+    cell.keep(edge);
     if (one_clock) continue;
     note_tight(out_of_, out, edge);
     note_tight(into_, in, edge);
@@ -116,12 +113,10 @@ void Survey::channel(const verify::Relation& relation, const verify::MatchedChan
 
 void Survey::add(Family family, const KeptEdge& edge, std::int64_t sent, std::int64_t received) {
   const LocationIndex from = edge.send.location, to = edge.receive.location;
-  const std::uint64_t key = key_of(family, from, to);
-  const auto [cell, is_new] = cells_.insert(key, {});
-  if (is_new) keys_.push_back(key);
-  ++cell->count;
-  if (edge.margin_ticks < 0) ++cell->violations;
-  if (cell->wants(edge.margin_ticks)) cell->keep(edge);
+  Cell& cell = cells_[key_of(family, scope_.row_of[from], scope_.row_of[to])];
+  ++cell.count;
+  if (edge.margin_ticks < 0) ++cell.violations;
+  if (cell.wants(edge.margin_ticks)) cell.keep(edge);
   margins_[static_cast<std::size_t>(edge.kind)].add(edge.margin_ticks);
   if (scope_.clock_of[from] == scope_.clock_of[to]) return;
   note_tight(out_of_, slot_of(from, sent), edge);
@@ -180,28 +175,21 @@ void Survey::keep_sample(const SampledInstance& instance) {
   std::push_heap(sample_.begin(), sample_.end(), smaller_hash);
 }
 
-void Survey::gather_bins(Team& team) {
+void Survey::gather(Team& team) {
+  if (team.size() == 1) return;
   for (Bins& bins : margins_) team.reduce(Team::Reduction::sum, bins.counts());
   team.reduce(Team::Reduction::sum, arrivals_.counts());
   team.reduce(Team::Reduction::sum, ends_.counts());
   instances_ = static_cast<std::uint64_t>(
       team.reduce(Team::Reduction::sum, static_cast<std::int64_t>(instances_)));
-}
-
-void Survey::gather(Team& team) {
-  if (team.size() == 1) return;
-  gather_bins(team);
-  std::vector<CellRow> rows;
-  if (team.rank() != 0) {
-    for (const std::uint64_t key : keys_) rows.push_back({key, *cells_.find(key)});
-  }
+  std::vector<MatrixCell> rows;
+  if (team.rank() != 0) rows = cells();
   for (const auto& part : gather_first(team, std::move(rows))) {
-    for (const CellRow& row : part) {
-      const auto [cell, is_new] = cells_.insert(row.key, {});
-      if (is_new) keys_.push_back(row.key);
-      cell->count += row.cell.count;
-      cell->violations += row.cell.violations;
-      for (std::uint32_t i = 0; i < row.cell.kept; ++i) cell->keep(row.cell.worst[i]);
+    for (const MatrixCell& row : part) {
+      Cell& cell = cells_[key_of(row.family, row.from, row.to)];
+      cell.count += row.cell.count;
+      cell.violations += row.cell.violations;
+      for (std::uint32_t i = 0; i < row.cell.kept; ++i) cell.keep(row.cell.worst[i]);
     }
   }
   for (std::vector<KeptEdge>* tight : {&into_, &out_of_}) {
@@ -217,17 +205,15 @@ void Survey::gather(Team& team) {
 }
 
 std::vector<MatrixCell> Survey::cells() const {
-  std::vector<std::uint64_t> keys = keys_;
-  std::ranges::sort(keys);
-  std::vector<MatrixCell> cells;
-  cells.reserve(keys.size());
   constexpr std::uint64_t k_row = (std::uint64_t{1} << 31) - 1;
-  for (const std::uint64_t key : keys) {
+  std::vector<MatrixCell> cells;
+  for (const auto& [key, cell] : cells_) {
     cells.push_back({.from = static_cast<std::uint32_t>(key >> 31 & k_row),
                      .to = static_cast<std::uint32_t>(key & k_row),
                      .family = static_cast<Family>(key >> 62),
-                     .cell = *cells_.find(key)});
+                     .cell = cell});
   }
+  std::ranges::sort(cells, {}, [](const MatrixCell& c) { return key_of(c.family, c.from, c.to); });
   return cells;
 }
 

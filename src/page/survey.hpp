@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include <entrain/report.hpp>
@@ -152,23 +153,15 @@ class Survey final : public verify::EdgeObserver {
   [[nodiscard]] std::vector<KeptEdge> tightest(std::uint32_t clock, bool receiving) const;
 
  private:
-  struct CellRow {
-    std::uint64_t key = 0;
-    Cell cell;
-  };
-  [[nodiscard]] std::uint64_t key_of(Family family, LocationIndex from, LocationIndex to) const;
   [[nodiscard]] std::size_t slot_of(LocationIndex location, std::int64_t time) const;
   void add(Family family, const KeptEdge& edge, std::int64_t sent, std::int64_t received);
-  void note_tight(std::vector<KeptEdge>& tight, std::size_t slot, const KeptEdge& edge);
   void note_sample(const verify::Instance& instance);
   void keep_sample(const SampledInstance& instance);
-  void gather_bins(Team& team);
 
   SurveyScope scope_;
   std::uint32_t slices_;
   double slices_per_tick_;
-  FlatMap<std::uint64_t, Cell, IntegerHash> cells_;
-  std::vector<std::uint64_t> keys_;  ///< keys of the cells
+  std::unordered_map<std::uint64_t, Cell, IntegerHash> cells_;
   std::array<Bins, k_edge_kinds> margins_;
   Bins arrivals_, ends_;
   std::uint64_t instances_ = 0;

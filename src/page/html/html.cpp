@@ -1,25 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "page/html/html.hpp"
 
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
+
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "base/file_mark.hpp"
 #include "base/try.hpp"
-#include "page/html/page_json.hpp"
 #include "page/html/template.hpp"
-#include "report/clock_report.hpp"
+#include "report/report.hpp"
 
 namespace entrain::page {
 
 namespace {
 
-/// Text that shows as it is in an element.
-std::string escaped(std::string_view text) {
+/// A text in which other texts stand for some characters.
+std::string replaced(std::string_view text,
+                     std::initializer_list<std::pair<char, std::string_view>> others) {
   std::string result;
+  result.reserve(text.size());
   for (const char c : text) {
-    if (c == '<' || c == '&') {
-      result += c == '<' ? "&lt;" : "&amp;";
+    const auto* const other =
+        std::ranges::find(others, c, &std::pair<char, std::string_view>::first);
+    if (other != others.end()) {
+      result += other->second;
     } else {
       result += c;
     }
@@ -50,10 +57,29 @@ std::string text_of(const Report& report, const report::Json& document) {
   return text;
 }
 
+}  // namespace
+
+bool can_write_pages() { return !page_template().empty(); }
+
+tl::unexpected<Error> no_pages() {
+  return fail(ErrorKind::usage,
+              "this entrain was built without the HTML report, because npm was missing or "
+              "ENTRAIN_REPORT was OFF; install nodejs and npm and build it again");
+}
+
+std::string harmless_in_script(std::string_view json) { return replaced(json, {{'<', "\\u003c"}}); }
+
+Result<std::string> fill_template(std::string_view page, std::string_view json,
+                                  std::string_view text) {
+  TRY_ASSIGN(const std::string told,
+             filled(page, k_text_mark, replaced(text, {{'<', "&lt;"}, {'&', "&amp;"}})));
+  return filled(told, k_data_mark, harmless_in_script(json));
+}
+
 template <class Report>
-Result<std::string> page_of(const Report& report, const Data& data, const Origin& origin) {
+Result<std::string> html(const Report& report, const Data& data, const std::string& command) {
   if (!can_write_pages()) return no_pages();
-  const report::Json document = page_json(report, data, origin);
+  const report::Json document = page_json(report, data, command);
   // Bytes that are not UTF-8 are replaced.
   TRY_ASSIGN(std::string page,
              fill_template(page_template(),
@@ -67,45 +93,8 @@ Result<std::string> page_of(const Report& report, const Data& data, const Origin
   return page;
 }
 
-}  // namespace
-
-bool can_write_pages() { return !page_template().empty(); }
-
-tl::unexpected<Error> no_pages() {
-  return fail(ErrorKind::usage,
-              "this entrain was built without the HTML report, because npm was missing or "
-              "ENTRAIN_REPORT was OFF; install nodejs and npm and build it again");
-}
-
-std::string harmless_in_script(std::string_view json) {
-  std::string text;
-  text.reserve(json.size());
-  for (const char c : json) {
-    if (c == '<') {
-      text += "\\u003c";
-    } else {
-      text += c;
-    }
-  }
-  return text;
-}
-
-Result<std::string> fill_template(std::string_view page, std::string_view json,
-                                  std::string_view text) {
-  TRY_ASSIGN(const std::string told, filled(page, k_text_mark, escaped(text)));
-  return filled(told, k_data_mark, harmless_in_script(json));
-}
-
-Result<std::string> html(const CheckReport& report, const Data& data, const Origin& origin) {
-  return page_of(report, data, origin);
-}
-
-Result<std::string> html(const CorrectReport& report, const Data& data, const Origin& origin) {
-  return page_of(report, data, origin);
-}
-
-Result<std::string> html(const AlignReport& report, const Data& data, const Origin& origin) {
-  return page_of(report, data, origin);
-}
+template Result<std::string> html(const CheckReport&, const Data&, const std::string&);
+template Result<std::string> html(const CorrectReport&, const Data&, const std::string&);
+template Result<std::string> html(const AlignReport&, const Data&, const std::string&);
 
 }  // namespace entrain::page

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "page/html/page_json.hpp"
 #include "page/html/template.hpp"
 
 namespace entrain::page {
@@ -41,13 +40,13 @@ TEST(Html, names_of_a_trace_are_cut_and_printable) {
   data.layout.nodes = {std::string(10'000, 'x'), "\xFF\x1B[31m"};
   CheckReport report;
   report.archive = "a\"</script>\u202E";
-  const report::Json json = page_json(report, data, {.command = "check"});
+  const report::Json json = page_json(report, data, "check");
   EXPECT_LE(json["nodes"][0].get<std::string>().size(), 130u);
   EXPECT_EQ(json["nodes"][1].get<std::string>().find('\x1B'), std::string::npos);
   EXPECT_EQ(json["schema"], "entrain.page/2");
   EXPECT_EQ(json["check"]["archive"], "a\"</script>\\u202e");
   if (can_write_pages()) {
-    const std::string page = html(report, data, {.command = "check"}).value();
+    const std::string page = html(report, data, "check").value();
     EXPECT_EQ(page.find("a\\\"</script>"), std::string::npos);
   }
 }

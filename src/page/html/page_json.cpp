@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "page/html/page_json.hpp"
+#include "page/html/html.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -10,14 +10,14 @@
 #include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
-#include "report/clock_report.hpp"
+#include "report/parts.hpp"
 #include "report/report.hpp"
-#include "report/verdict_report.hpp"
 
 namespace entrain::page {
 
 namespace {
 
+using report::array_of;
 using report::Json;
 
 constexpr std::size_t k_longest_name = 120;
@@ -39,12 +39,9 @@ std::string sentence(const Report& report) {
 /// Names of clocks, and how far each leaves its straight line; the page finds
 /// all else in its table.
 Json clocks_json(const Data& data) {
-  Json names = Json::array(), bends = Json::array();
-  for (std::size_t c = 0; c < data.clocks.size(); ++c) {
-    names.push_back(shown(data.layout.clocks[c].name));
-    bends.push_back(data.clocks[c].bend_ticks);
-  }
-  return {{"names", std::move(names)}, {"bend", std::move(bends)}};
+  const auto name = [](const auto& clock) { return shown(clock.name); };
+  const auto bend = [](const ClockCourse& clock) { return clock.bend_ticks; };
+  return {{"names", array_of(data.layout.clocks, name)}, {"bend", array_of(data.clocks, bend)}};
 }
 
 /// Times as steps of a grid, each as its distance from the one before.
@@ -58,14 +55,11 @@ class Grid {
 
   template <class Points, class Value>
   [[nodiscard]] Json distances(const Points& points, Value value) const {
-    Json array = Json::array();
     std::int64_t last = 0;
-    for (const auto& point : points) {
+    return array_of(points, [&](const auto& point) {
       const std::int64_t now = value(point);
-      array.push_back(now - last);
-      last = now;
-    }
-    return array;
+      return now - std::exchange(last, now);
+    });
   }
   template <class Points>
   [[nodiscard]] Json times(const Points& points) const {
@@ -79,48 +73,38 @@ class Grid {
 Json curves_json(const Data& data) {
   const Grid grid(data);
   const auto y = [](const Point& point) { return point.y; };
-  Json json = Json::array();
-  for (const Curve& curve : data.curves) {
-    Json sessions = Json::array();
-    for (const SessionDot& dot : curve.sessions) {
-      sessions.push_back(Json::array({dot.x - data.begin, dot.y, dot.half_width}));
-    }
-    json.push_back(
-        {{"clock", curve.clock},
-         {"before", Json::array({grid.times(curve.before), grid.distances(curve.before, y)})},
-         {"after", Json::array({grid.times(curve.after), grid.distances(curve.after, y)})},
-         {"band", Json::array({grid.times(curve.band),
-                               grid.distances(curve.band, [](const auto& b) { return b.least; }),
-                               grid.distances(curve.band, [](const auto& b) { return b.most; })})},
-         {"sessions", std::move(sessions)}});
-  }
-  return json;
+  const auto session = [&](const SessionDot& dot) {
+    return Json::array({dot.x - data.begin, dot.y, dot.half_width});
+  };
+  return array_of(data.curves, [&](const Curve& curve) -> Json {
+    return {
+        {"clock", curve.clock},
+        {"before", Json::array({grid.times(curve.before), grid.distances(curve.before, y)})},
+        {"after", Json::array({grid.times(curve.after), grid.distances(curve.after, y)})},
+        {"band", Json::array({grid.times(curve.band),
+                              grid.distances(curve.band, [](const auto& b) { return b.least; }),
+                              grid.distances(curve.band, [](const auto& b) { return b.most; })})},
+        {"sessions", array_of(curve.sessions, session)}};
+  });
 }
 
 /// [from, to, family, edges, violations, worst margin] per cell.
 Json cells_json(const std::vector<MatrixCell>& cells) {
-  Json json = Json::array();
-  for (const MatrixCell& cell : cells) {
-    json.push_back(Json::array({cell.from, cell.to, static_cast<int>(cell.family), cell.cell.count,
-                                cell.cell.violations, cell.cell.worst[0].margin_ticks}));
-  }
-  return json;
+  return array_of(cells, [](const MatrixCell& cell) {
+    return Json::array({cell.from, cell.to, static_cast<int>(cell.family), cell.cell.count,
+                        cell.cell.violations, cell.cell.worst[0].margin_ticks});
+  });
 }
 
 /// Names of groupings, in the order of trace::Layout::Rows.
 constexpr const char* k_groupings[] = {"processes", "machines", "neighbours"};
 
 Json matrix_json(const Data& data) {
-  Json names = Json::array(), nodes = Json::array(), processes = Json::array();
-  for (const trace::Layout::Row& row : data.layout.rows) {
-    names.push_back(shown(row.name));
-    nodes.push_back(row.node);
-    processes.push_back(row.processes);
-  }
+  const auto& rows = data.layout.rows;
   return {{"rows", k_groupings[static_cast<int>(data.layout.grouping)]},
-          {"names", std::move(names)},
-          {"nodes", std::move(nodes)},
-          {"processes", std::move(processes)},
+          {"names", array_of(rows, [](const auto& row) { return shown(row.name); })},
+          {"nodes", array_of(rows, [](const auto& row) { return row.node; })},
+          {"processes", array_of(rows, [](const auto& row) { return row.processes; })},
           {"before", cells_json(data.before.cells)},
           {"after", data.corrected ? cells_json(data.after.cells) : Json(nullptr)}};
 }
@@ -184,9 +168,7 @@ Json time_lines_json(const Data& data) {
         Json::array({record.enter ? 1 : 0, record.region == k_none ? Json(-1) : Json(record.region),
                      record.before - data.begin, record.after - data.begin}));
   }
-  Json regions = Json::array();
-  for (const std::string& name : data.region_names) regions.push_back(shown(name));
-  return {{"regions", std::move(regions)}, {"lines", std::move(lines)}};
+  return {{"regions", array_of(data.region_names, shown)}, {"lines", std::move(lines)}};
 }
 
 /// How far the clocks of a collective's processes were apart: by how
@@ -275,19 +257,17 @@ Json stragglers_json(const Data& data) {
 }
 
 /// The part that every page has.
-Json common_json(const Data& data, const Origin& origin) {
-  Json nodes = Json::array();
-  for (const std::string& name : data.layout.nodes) nodes.push_back(shown(name));
+Json common_json(const Data& data, const std::string& command) {
   Json json = {{"schema", "entrain.page/2"},
                {"version", version()},
-               {"command", origin.command},
+               {"command", command},
                {"format", data.format},
                {"hz", data.resolution_hz},
                {"begin_ticks", data.begin},
                {"length_ticks", data.end - data.begin},
                {"x_step_ticks", Grid(data).step()},
                {"corrected", data.corrected},
-               {"nodes", std::move(nodes)},
+               {"nodes", array_of(data.layout.nodes, shown)},
                {"clocks", clocks_json(data)},
                {"curves", curves_json(data)},
                {"matrix", matrix_json(data)},
@@ -333,16 +313,16 @@ Json table_json(ClockTable table) {
 
 }  // namespace
 
-Json page_json(const CheckReport& report, const Data& data, const Origin& origin) {
-  Json json = common_json(data, origin);
+Json page_json(const CheckReport& report, const Data& data, const std::string& command) {
+  Json json = common_json(data, command);
   json["sentence"] = sentence(report);
   json["table"] = table_json(report.clocks);
   json["check"] = without_lists(report::to_json(report));
   return json;
 }
 
-Json page_json(const CorrectReport& report, const Data& data, const Origin& origin) {
-  Json json = common_json(data, origin);
+Json page_json(const CorrectReport& report, const Data& data, const std::string& command) {
+  Json json = common_json(data, command);
   json["sentence"] = sentence(report.before);
   json["sentence_after"] = sentence(report);
   json["table"] = table_json(report.clocks);
@@ -350,8 +330,8 @@ Json page_json(const CorrectReport& report, const Data& data, const Origin& orig
   return json;
 }
 
-Json page_json(const AlignReport& report, const Data& data, const Origin& origin) {
-  Json json = common_json(data, origin);
+Json page_json(const AlignReport& report, const Data& data, const std::string& command) {
+  Json json = common_json(data, command);
   json["sentence"] = report::stored_verdict_text(report);
   json["sentence_after"] = report::verdict_text(report);
   json["table"] = table_json(report.clocks);
