@@ -9,6 +9,7 @@
 
 #include <entrain/entrain.hpp>
 
+#include "base/fail.hpp"
 #include "base/margin.hpp"
 #include "base/try.hpp"
 #include "base/unfinished.hpp"
@@ -69,13 +70,6 @@ Result<ExportReport> write_table(const engine::Paths& archive, const ExportOptio
   return report;
 }
 
-/// The times of a layer of the picture.
-struct LayerTimes {
-  std::vector<ClockMap> maps;
-  BigVector<std::int64_t> of_node;
-  BigVector<picture::Flow> flows;
-};
-
 class Exporter {
  public:
   Exporter(const engine::Paths& archive, const ExportOptions& options, Progress* progress)
@@ -130,7 +124,7 @@ class Exporter {
     }
     for (const LocationIndex clock : rows_->clock_of()) {
       t_.graph.first_node.push_back(t_.graph.first_node.back());  // without arrows
-      for (LayerTimes& layer : layers_) layer.maps.push_back(layer.maps[clock]);
+      for (picture::Layer& layer : layers_) layer.maps.push_back(layer.maps[clock]);
     }
     if (rows_->left_out() > 0) {
       report_.notes.push_back(fmt::format(
@@ -141,20 +135,21 @@ class Exporter {
   }
 
   void add_layer(std::vector<ClockMap> maps) {
-    LayerTimes& layer = layers_.emplace_back();
+    picture::Layer& layer = layers_.emplace_back();
+    layer.group = static_cast<std::uint32_t>(layers_.size() - 1);
     layer.maps = std::move(maps);
-    constraints::evaluate_nodes(context(), layer.of_node,
+    constraints::evaluate_nodes(context(), layer.node_times,
                                 [&](LocationIndex l) { return ClockMap::Cursor(layer.maps[l]); });
-    layer.flows = picture::flows_of(t_.graph, {.of_node = layer.of_node, .mu = t_.mu.ticks});
+    layer.flows = picture::flows_of(t_.graph, layer.node_times, t_.mu.ticks);
   }
 
   /// The times that correct() would write.
   Result<void> add_corrected() {
     if (trace::find_property(trace().definitions, trace::k_property_correction) != nullptr) {
-      return fail(ErrorKind::input,
-                  fmt::format("{} is corrected already: leave out {}, or name the archive that it "
-                              "was made from",
-                              trace().path, options_.both ? "--both" : "--correct"));
+      return input_error(
+          "{} is corrected already: leave out {}, or name the archive that it "
+          "was made from",
+          trace().path, options_.both ? "--both" : "--correct");
     }
     CorrectOptions options;
     options.check = options_.check;
@@ -166,7 +161,7 @@ class Exporter {
 
   void find_origin() {
     origin_ = std::numeric_limits<std::int64_t>::max();
-    for (const LayerTimes& layer : layers_) {
+    for (const picture::Layer& layer : layers_) {
       for (LocationIndex l = 0; l < trace().locations.size(); ++l) {
         if (trace().locations[l].event_count == 0) continue;
         origin_ = std::min(origin_, layer.maps[l](trace().locations[l].first));
@@ -212,11 +207,11 @@ class Exporter {
   void choose_windows_around(std::uint32_t around) {
     const std::int64_t half = ticks_of(options_.window_s / 2, hz());
     std::vector<picture::Window> windows;
-    for (const LayerTimes& layer : layers_) {
+    for (const picture::Layer& layer : layers_) {
       for (const std::uint64_t i : picture::worst_flows(layers_.front().flows, around)) {
         const picture::Flow& flow = layers_.front().flows[i];
         for (const NodeIndex node : {flow.from, flow.to}) {
-          const std::int64_t time = layer.of_node[node];
+          const std::int64_t time = layer.node_times[node];
           windows.push_back({clamped_sum(time, -half), clamped_sum(time, half)});
         }
       }
@@ -248,18 +243,11 @@ class Exporter {
                                .graph = t_.graph,
                                .origin = origin_,
                                .windows = windows_};
-    picture::Drawn drawn;
-    for (std::uint32_t group = 0; group < layers_.size(); ++group) {
-      const LayerTimes& times = layers_[group];
-      const picture::Layer layer{
-          .group = group, .maps = times.maps, .node_times = times.of_node, .flows = times.flows};
-      TRY_ASSIGN(const picture::Drawn more, draw(scene, layer, *writer, sink, progress_));
-      drawn += more;
+    for (const picture::Layer& layer : layers_) {
+      TRY(draw(scene, layer, *writer, sink, progress_, report_));
     }
     writer->end();
-    TRY(sink(writer->text()));
-    take(drawn);
-    return {};
+    return sink(writer->text());
   }
 
   /// A picture without anything in it needs a reason.
@@ -279,14 +267,6 @@ class Exporter {
                     static_cast<double>(end - origin_) / static_cast<double>(hz())));
   }
 
-  void take(const picture::Drawn& drawn) {
-    report_.tracks = drawn.tracks;
-    report_.slices = drawn.slices;
-    report_.flows = drawn.flows;
-    report_.backward = drawn.backward;
-    report_.violations = drawn.violations;
-  }
-
   const engine::Paths& archive_;
   const ExportOptions& options_;
   Progress* progress_;
@@ -294,7 +274,7 @@ class Exporter {
   std::unique_ptr<formats::Source> source_;
   engine::Timeline t_;
   std::shared_ptr<const formats::Rows> rows_;  ///< null: the locations have all calls
-  std::vector<LayerTimes> layers_;
+  std::vector<picture::Layer> layers_;
   std::int64_t origin_ = 0;
   std::vector<picture::Window> windows_;
   ExportReport report_;

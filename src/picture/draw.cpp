@@ -32,7 +32,7 @@ bool is_inside(std::span<const Window> windows, std::int64_t time) {
 }
 
 /// The ends of arrows in the windows: by node, those that can be one mark together.
-BigVector<Place> places_of(const Scene& scene, const Layer& layer, Drawn& drawn) {
+BigVector<Place> places_of(const Scene& scene, const Layer& layer, ExportReport& drawn) {
   BigVector<Place> places;
   for (std::uint64_t i = 0; i < layer.flows.size(); ++i) {
     const Flow& flow = layer.flows[i];
@@ -54,13 +54,15 @@ BigVector<Place> places_of(const Scene& scene, const Layer& layer, Drawn& drawn)
 /// Draws one location after the other.
 class Drawer {
  public:
-  Drawer(const Scene& scene, const Layer& layer, Writer& writer, const Sink& sink)
+  Drawer(const Scene& scene, const Layer& layer, Writer& writer, const Sink& sink,
+         ExportReport& drawn)
       : scene_(scene),
         layer_(layer),
         writer_(writer),
         sink_(sink),
         hz_(scene.trace.definitions.clock.resolution_hz),
-        places_(places_of(scene, layer, drawn_)) {}
+        drawn_(drawn),
+        places_(places_of(scene, layer, drawn)) {}
 
   Result<void> location(LocationIndex l, Progress* progress) {
     ++drawn_.tracks;
@@ -77,8 +79,6 @@ class Drawer {
     if (!written_) return std::exchange(written_, {});
     return flush();
   }
-
-  [[nodiscard]] const Drawn& drawn() const { return drawn_; }
 
  private:
   void start(LocationIndex l) {
@@ -179,7 +179,7 @@ class Drawer {
   Writer& writer_;
   const Sink& sink_;
   std::uint64_t hz_;
-  Drawn drawn_;
+  ExportReport& drawn_;
   BigVector<Place> places_;
   std::size_t next_ = 0;  ///< the first of places_ that is not drawn
   std::vector<FlowEnd> ends_;
@@ -209,15 +209,6 @@ std::vector<Window> joined(std::vector<Window> windows) {
   return result;
 }
 
-Drawn& Drawn::operator+=(const Drawn& other) {
-  tracks += other.tracks;
-  slices += other.slices;
-  flows += other.flows;
-  backward += other.backward;
-  violations += other.violations;
-  return *this;
-}
-
 std::uint64_t to_ns(std::int64_t time, std::int64_t origin, std::uint64_t resolution_hz) {
   constexpr Int128 k_most = std::numeric_limits<std::int64_t>::max();
   const Int128 ns = std::max<Int128>(Int128{time} - origin, 0) * k_billion / Int128{resolution_hz};
@@ -232,15 +223,15 @@ std::int64_t duration_ns(std::int64_t ticks, std::uint64_t resolution_hz) {
   return ticks < 0 ? -size : size;
 }
 
-Result<Drawn> draw(const Scene& scene, const Layer& layer, Writer& writer, const Sink& sink,
-                   Progress* progress) {
-  Drawer drawer(scene, layer, writer, sink);
+Result<void> draw(const Scene& scene, const Layer& layer, Writer& writer, const Sink& sink,
+                  Progress* progress, ExportReport& drawn) {
+  Drawer drawer(scene, layer, writer, sink, drawn);
   for (LocationIndex l = 0; l < scene.trace.locations.size(); ++l) {
     if (scene.trace.locations[l].event_count == 0) continue;
     TRY(Cancel(progress).check());
     TRY(drawer.location(l, progress));
   }
-  return drawer.drawn();
+  return {};
 }
 
 }  // namespace entrain::picture

@@ -9,6 +9,7 @@
 
 #include <entrain/clock_map.hpp>
 #include <entrain/error.hpp>
+#include <entrain/export.hpp>
 #include <entrain/progress.hpp>
 
 #include "match/graph.hpp"
@@ -41,19 +42,9 @@ struct Scene {
 /// The times by which it is drawn: a group of tracks.
 struct Layer {
   std::uint32_t group = 0;
-  std::span<const ClockMap> maps;  ///< one map for each location
-  std::span<const std::int64_t> node_times;
-  const BigVector<Flow>& flows;
-};
-
-/// Counts of a picture.
-struct Drawn {
-  std::uint64_t tracks = 0, slices = 0;
-  std::uint64_t flows = 0;     ///< arrows with both ends in the picture
-  std::uint64_t backward = 0;  ///< those of them that end before they begin
-  std::uint64_t violations = 0;
-
-  Drawn& operator+=(const Drawn& other);
+  std::vector<ClockMap> maps{};  ///< one map for each location
+  BigVector<std::int64_t> node_times{};
+  BigVector<Flow> flows{};
 };
 
 /// ns from `origin` to `time`, ticks of `resolution_hz`, rounded down; 0 for earlier times, and the
@@ -63,9 +54,10 @@ std::uint64_t to_ns(std::int64_t time, std::int64_t origin, std::uint64_t resolu
 std::int64_t duration_ns(std::int64_t ticks, std::uint64_t resolution_hz);
 
 /// Draws the tracks of a layer, between begin() and end() of `writer`. Calls that are open where a
-/// window begins begin there, and likewise at its end. Memory for the ends of arrows in the windows
-/// only. Errors: those of `sink` and of Source::visit_regions(), ErrorKind::interrupted.
-Result<Drawn> draw(const Scene& scene, const Layer& layer, Writer& writer, const Sink& sink,
-                   Progress* progress);
+/// window begins begin there, and likewise at its end. Adds what it draws to the counts of `drawn`.
+/// Memory for the ends of arrows in the windows only. Errors: those of `sink` and of
+/// Source::visit_regions(), ErrorKind::interrupted.
+Result<void> draw(const Scene& scene, const Layer& layer, Writer& writer, const Sink& sink,
+                  Progress* progress, ExportReport& drawn);
 
 }  // namespace entrain::picture

@@ -46,9 +46,7 @@ struct SmallGraph {
       graph.node_of.push_back(l);
     }
   }
-  [[nodiscard]] BigVector<Flow> flows() const {
-    return flows_of(graph, {.of_node = times, .mu = {1, 2, 3}});
-  }
+  [[nodiscard]] BigVector<Flow> flows() const { return flows_of(graph, times, {1, 2, 3}); }
 };
 
 TEST(Flows, lead_to_an_end_from_the_begin_that_it_waited_for_last) {

@@ -9,14 +9,6 @@
 
 namespace entrain::picture {
 
-namespace {
-
-std::int64_t margin_of(const Times& times, NodeIndex from, NodeIndex to) {
-  return margin(times.of_node[to], times.of_node[from]);
-}
-
-}  // namespace
-
 Family family_of(EdgeKind kind) {
   switch (kind) {
     case EdgeKind::p2p:
@@ -30,25 +22,25 @@ Family family_of(EdgeKind kind) {
   }
 }
 
-BigVector<Flow> flows_of(const match::Graph& graph, const Times& times) {
+BigVector<Flow> flows_of(const match::Graph& graph, std::span<const std::int64_t> times,
+                         const MuTicks& mu) {
   BigVector<Flow> flows;
   for (const match::Edge& edge : graph.edges) {
     flows.push_back({.from = edge.send,
                      .to = edge.receive,
                      .kind = edge.kind,
-                     .margin = margin_of(times, edge.send, edge.receive),
-                     .bound = graph.mu_of(edge, times.mu)});
+                     .margin = margin(times[edge.receive], times[edge.send]),
+                     .bound = graph.mu_of(edge, mu)});
   }
   for (const match::Exchange& exchange : graph.exchanges) {
-    match::for_deciding_pairs(
-        graph, exchange, times.of_node, [&](const auto& begin, const auto& end) {
-          const auto latency = graph.latency_class(begin.location, end.location);
-          flows.push_back({.from = begin.node,
-                           .to = end.node,
-                           .kind = exchange.kind,
-                           .margin = margin_of(times, begin.node, end.node),
-                           .bound = times.mu[static_cast<std::size_t>(latency)]});
-        });
+    match::for_deciding_pairs(graph, exchange, times, [&](const auto& begin, const auto& end) {
+      const auto latency = graph.latency_class(begin.location, end.location);
+      flows.push_back({.from = begin.node,
+                       .to = end.node,
+                       .kind = exchange.kind,
+                       .margin = margin(times[end.node], times[begin.node]),
+                       .bound = mu[static_cast<std::size_t>(latency)]});
+    });
   }
   return flows;
 }

@@ -25,15 +25,11 @@ struct Flow {
   std::int64_t bound = 0;   ///< the least margin that is possible, ticks
 };
 
-/// Times of nodes, and the least time of a message per latency class, ticks.
-struct Times {
-  std::span<const std::int64_t> of_node;
-  MuTicks mu{};
-};
-
 /// The arrows of a graph whose nodes are all here: one per edge, and in collectives one per end,
-/// from the begin of another location that allows it last. In order of the graph; O(its size).
-BigVector<Flow> flows_of(const match::Graph& graph, const Times& times);
+/// from the begin of another location that allows it last. `times`: of nodes, ticks. In order of
+/// the graph; O(its size).
+BigVector<Flow> flows_of(const match::Graph& graph, std::span<const std::int64_t> times,
+                         const MuTicks& mu);
 
 /// The flows with the smallest margins less bounds, the worst one first; of equals the first ones.
 std::vector<std::uint64_t> worst_flows(std::span<const Flow> flows, std::size_t most);

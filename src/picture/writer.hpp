@@ -6,8 +6,6 @@
 #include <span>
 #include <string>
 
-#include <entrain/error.hpp>
-
 #include "base/ids.hpp"
 #include "picture/flows.hpp"
 #include "trace/definitions.hpp"
