@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "base/disjoint_sets.hpp"
@@ -19,6 +20,11 @@ namespace entrain::diagnosis {
 namespace {
 
 using Times = BigVector<std::int64_t>;
+
+void take_worst(ClockEvidence::OfLocation& of, std::int64_t margin, LocationIndex with) {
+  std::tie(of.worst_ticks, of.worst_with) =
+      std::min(std::pair(of.worst_ticks, of.worst_with), std::pair(margin, with));
+}
 
 /// Adds the edges of a graph to the evidence of the locations of their ends.
 class EvidenceCollector {
@@ -116,10 +122,7 @@ class EvidenceCollector {
     ClockEvidence::OfLocation& of = evidence_.of[own];
     ++of.edges;
     if (margin < 0) ++of.violations;
-    if (std::pair(margin, other) < std::pair(of.worst_ticks, of.worst_with)) {
-      of.worst_ticks = margin;
-      of.worst_with = other;
-    }
+    take_worst(of, margin, other);
   }
 
   const match::Graph& graph_;
@@ -140,11 +143,7 @@ void combine(Team& team, ClockEvidence& evidence) {
     ClockEvidence::OfLocation& of = evidence.of[i % count];
     of.edges += all[i].edges;
     of.violations += all[i].violations;
-    if (std::pair(all[i].worst_ticks, all[i].worst_with) <
-        std::pair(of.worst_ticks, of.worst_with)) {
-      of.worst_ticks = all[i].worst_ticks;
-      of.worst_with = all[i].worst_with;
-    }
+    take_worst(of, all[i].worst_ticks, all[i].worst_with);
   }
   DisjointSets sets(count);
   const std::vector<std::uint32_t> groups = gather_everywhere(team, evidence.group);

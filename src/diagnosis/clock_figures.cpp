@@ -101,7 +101,6 @@ void describe_distance(const trace::LocationSkeleton& location, const ClockMap& 
   if (!figures.is_bent && std::abs(figures.slope) <= k_fastest_drift) return;
   const std::size_t step = last_step(location, knots, most - least);
   if (step == 0) return;
-  figures.is_stepped = true;
   figures.since = after(location.first + static_cast<std::uint64_t>(knots[step].x));
   const std::span<const Knot> rest = std::span(knots).subspan(step);
   figures.offset = rest.size() == 1 ? rest.front().y : std::llround(Moments(rest).mean);
@@ -131,19 +130,15 @@ class BoundsOfLocations {
     }
     if (!found.empty()) {
       std::ranges::sort(found);
-      take(found[found.size() / 2], found.back(), figures);
+      figures.bound = found[found.size() / 2], figures.worst_bound = found.back();
     } else if (const auto one = whole_.find(id); one != whole_.end()) {
       const LocationBounds& whole = *one->second;
-      if (whole.unbounded < whole.windows) take(whole.median_ticks, whole.worst_ticks, figures);
+      if (whole.unbounded == whole.windows) return;
+      figures.bound = whole.median_ticks, figures.worst_bound = whole.worst_ticks;
     }
   }
 
  private:
-  static void take(std::int64_t median, std::int64_t most, Figures& figures) {
-    figures.is_bounded = true;
-    figures.bound = median;
-    figures.worst_bound = most;
-  }
   [[nodiscard]] std::span<const BoundsRow> rows_of(std::uint64_t id) const {
     const auto at = rows_.find(id);
     if (at == rows_.end()) return {};
@@ -180,7 +175,7 @@ std::vector<std::optional<Figures>> by_clock(const std::vector<Figures>& all,
                                              const trace::Layout& layout) {
   // Where two move as far, the one with a step: the other has events beside the evidence of it.
   const auto size = [](const Figures& f) {
-    return std::pair(std::max(std::abs(f.least), std::abs(f.most)), f.is_stepped);
+    return std::pair(std::max(std::abs(f.least), std::abs(f.most)), f.since.has_value());
   };
   std::vector<std::optional<Figures>> result(layout.clocks.size());
   for (const Figures& figures : all) {

@@ -24,11 +24,10 @@ struct Figures {
   std::int64_t least = 0, most = 0;  ///< range of the distance
   std::int64_t offset = 0;           ///< mean distance
   double slope = 0;
-  bool is_bent = false, is_stepped = false;
-  std::int64_t since = 0;  ///< corrected time of the last step
-  bool is_bounded = false;
-  std::int64_t bound = 0, worst_bound = 0;
-  bool is_measured = false;  ///< the trace has sessions of this clock
+  bool is_bent = false;
+  std::optional<std::int64_t> since;               ///< corrected time of the last step
+  std::optional<std::int64_t> bound, worst_bound;  ///< see ClockRow; ticks
+  bool is_measured = false;                        ///< the trace has sessions of this clock
 };
 
 /// The figures of all locations with events, in their order. `bounds`: with rows if there are few

@@ -18,7 +18,7 @@ namespace {
 
 ClockState state_of(const Figures& figures, std::int64_t common, bool is_right) {
   if (is_right || stays_at(figures, common)) return ClockState::right;
-  if (figures.is_stepped) return ClockState::stepped;
+  if (figures.since) return ClockState::stepped;
   if (figures.is_bent) return ClockState::bent;
   return figures.offset >= common ? ClockState::slow : ClockState::fast;
 }
@@ -31,10 +31,8 @@ ClockRow row_of(const Figures& figures, std::int64_t common, bool is_right) {
   if (row.state != ClockState::stepped) row.drift_ppm = figures.slope * 1e6;
   if (row.state == ClockState::stepped) row.since_ticks = figures.since;
   if (row.state == ClockState::right) row.drift_ppm = 0;
-  if (figures.is_bounded) {
-    row.bound_ticks = figures.bound;
-    row.worst_bound_ticks = figures.worst_bound;
-  }
+  row.bound_ticks = figures.bound;
+  row.worst_bound_ticks = figures.worst_bound;
   return row;
 }
 
