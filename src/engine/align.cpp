@@ -58,8 +58,6 @@ Result<Alignment> engine::align(const Clocks& clocks, const Edges& edges,
     }
     report.before.explanations = t.told.all;
     engine::measure_shift(workers, t);
-  }
-  if (report.contradicts_itself) {
     setting.survey = found.survey;
     TRY_ASSIGN(report.after, check_times(setting, t.loaded, t.presync.maps));
     report.after.judgement = {Verdict::unproven, Doubt::contradictory_edges};
@@ -80,8 +78,7 @@ Result<Alignment> engine::align(const Clocks& clocks, const Edges& edges,
   }
   take_clocks(source, t.measured, report.before);
   if (survey) {
-    TRY_ASSIGN(*page,
-               survey->corrected(t.presync.maps, true, report.bounds ? &*report.bounds : nullptr));
+    TRY_ASSIGN(*page, survey->page(t.measured.maps, t.presync.maps, true, report.bounds));
   }
   if (report.bounds && !check.bounds.rows) report.bounds->rows.clear();
   report.timeline = std::move(t.report);

@@ -7,6 +7,7 @@
 
 #include <entrain/entrain.hpp>
 
+#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "base/unfinished.hpp"
@@ -32,14 +33,12 @@ constexpr const char* k_maps = "maps.csv";
 Result<void> check_files(const AlignFiles& files) {
   if (files.apply.empty()) return {};
   if (files.output.empty()) {
-    return fail(ErrorKind::usage,
-                fmt::format("{} would be mapped to nowhere; name a folder for the result",
-                            files.apply.string()));
+    return usage_error("{} would be mapped to nowhere; name a folder for the result",
+                       files.apply.string());
   }
   for (const char* own : {k_maps, "bounds.csv", "report.json"}) {
     if (files.apply.filename() != own) continue;
-    return fail(ErrorKind::usage, fmt::format("{} has the name of a file of the result; rename it",
-                                              files.apply.string()));
+    return usage_error("{} has the name of a file of the result; rename it", files.apply.string());
   }
   return {};
 }
@@ -54,11 +53,10 @@ bool is_standard_input(const fs::path& path) { return path == formats::k_standar
 Result<tables::Source> source_of(const fs::path& edges) {
   std::error_code error;
   if (fs::is_directory(edges, error) || edges.extension() == ".otf2") {
-    return fail(
-        ErrorKind::usage,
-        fmt::format("{} is no table: entrain edges writes the table of edges of a trace, and "
-                    "entrain correct aligns a trace as it is",
-                    edges.string()));
+    return usage_error(
+        "{} is no table: entrain edges writes the table of edges of a trace, and "
+        "entrain correct aligns a trace as it is",
+        edges.string());
   }
   if (!is_standard_input(edges)) return tables::Source(edges);
   TRY_ASSIGN(fs::path path, formats::standard_input());
@@ -71,10 +69,6 @@ std::vector<fs::path> clock_files(const AlignFiles& files) {
   const fs::path beside = clocks_file_of(files.edges);
   return file_exists(beside) ? std::vector<fs::path>{beside} : std::vector<fs::path>{};
 }
-
-}  // namespace
-
-namespace {
 
 Result<void> check_output(const fs::path& output, const OutputRule& rule) {
   return formats::is_table_name(output) ? OutputFile::check(output, rule)
@@ -99,8 +93,8 @@ Result<void> write_table(const AlignFiles& files, const engine::AlignedTables& a
   const std::string name = files.output.filename().string();
   TRY_ASSIGN(const std::string wanted, tables::named_as_packed(name, files.apply));
   if (name != wanted) {
-    return fail(ErrorKind::usage, fmt::format("the new table is not packed that way: name it {}",
-                                              (files.output.parent_path() / wanted).string()));
+    return usage_error("the new table is not packed that way: name it {}",
+                       (files.output.parent_path() / wanted).string());
   }
   TRY_ASSIGN(OutputFile file, OutputFile::create(files.output, rule));
   std::error_code error;

@@ -45,6 +45,33 @@ void find_doubts(const Timeline& t, ArchiveRecords& records) {
   }
 }
 
+void fill_margins(const match::Graph& graph, const BigVector<std::int64_t>& times,
+                  ArchiveEdges& result) {
+  for (const match::Edge& edge : graph.edges) {
+    result.edge_margins.push_back(margin(times[edge.receive], times[edge.send]));
+  }
+  result.member_margins.resize(result.list.members.size(), tables::Margins::k_none);
+  for (std::size_t i = 0; i < graph.exchanges.size(); ++i) {
+    const match::Exchange& exchange = graph.exchanges[i];
+    const CollectiveInstance& instance = result.list.instances[i];
+    const match::Participant* const begins = graph.sends(exchange).data();
+    const match::Participant* const ends = graph.receives(exchange).data();
+    match::for_deciding_pairs(graph, exchange, times, [&](const auto& begin, const auto& end) {
+      const std::uint64_t member = instance.first + instance.begins + (&end - ends);
+      result.deciding.push_back({instance.first + (&begin - begins), member, i});
+      result.member_margins[member] = margin(times[end.node], times[begin.node]);
+    });
+  }
+}
+
+/// The times of all nodes by the clocks as measured.
+BigVector<std::int64_t> measured_times(const constraints::Context& context, const Timeline& t) {
+  BigVector<std::int64_t> times;
+  constraints::evaluate_nodes(
+      context, times, [&](LocationIndex l) { return ClockMap::Cursor(t.measured.maps[l]); });
+  return times;
+}
+
 }  // namespace
 
 Result<ArchiveRecords> records_of(const Timeline& timeline, const formats::Source& source,
@@ -114,37 +141,6 @@ void drop_pairs(const constraints::Context& context, std::span<const trace::Wron
       std::remove_if(graph.exchanges.begin(), graph.exchanges.end(), is_wrong_instance),
       graph.exchanges.end());
 }
-
-namespace {
-
-void fill_margins(const match::Graph& graph, const BigVector<std::int64_t>& times,
-                  ArchiveEdges& result) {
-  for (const match::Edge& edge : graph.edges) {
-    result.edge_margins.push_back(margin(times[edge.receive], times[edge.send]));
-  }
-  result.member_margins.resize(result.list.members.size(), tables::Margins::k_none);
-  for (std::size_t i = 0; i < graph.exchanges.size(); ++i) {
-    const match::Exchange& exchange = graph.exchanges[i];
-    const CollectiveInstance& instance = result.list.instances[i];
-    const match::Participant* const begins = graph.sends(exchange).data();
-    const match::Participant* const ends = graph.receives(exchange).data();
-    match::for_deciding_pairs(graph, exchange, times, [&](const auto& begin, const auto& end) {
-      const std::uint64_t member = instance.first + instance.begins + (&end - ends);
-      result.deciding.push_back({instance.first + (&begin - begins), member, i});
-      result.member_margins[member] = margin(times[end.node], times[begin.node]);
-    });
-  }
-}
-
-/// The times of all nodes by the clocks as measured.
-BigVector<std::int64_t> measured_times(const constraints::Context& context, const Timeline& t) {
-  BigVector<std::int64_t> times;
-  constraints::evaluate_nodes(
-      context, times, [&](LocationIndex l) { return ClockMap::Cursor(t.measured.maps[l]); });
-  return times;
-}
-
-}  // namespace
 
 Result<ArchiveEdges> read_edges(const Paths& archive, const CheckOptions& options,
                                 Progress* progress) {

@@ -120,7 +120,8 @@ Result<CheckReport> engine::check(const Run& run, const Paths& paths, const Chec
     report.explanations = std::move(clocks->told.all);
   }
   if (survey) {
-    TRY_ASSIGN(*run.page, survey->checked(bounds ? &*bounds : nullptr));
+    TRY_ASSIGN(*run.page,
+               survey->page(timeline.presync.maps, timeline.presync.maps, false, bounds));
     if (bounds && !options.bounds.rows) bounds->rows.clear();
   }
   report.bounds = std::move(bounds);

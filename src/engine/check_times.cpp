@@ -70,23 +70,30 @@ class GraphEdges : public verify::NamedEdges {
   match::LocationFinder location_of_;
 };
 
-/// Finds the locations that edges tie, and passes the edges on.
-class Ties : public verify::EdgeObserver {
+/// What one worker notes of the edges, as far as it is wanted: a survey, and the locations that
+/// they tie.
+class Notes : public verify::EdgeObserver {
  public:
-  /// `next` may be null.
-  Ties(std::size_t locations, verify::EdgeObserver* next) : sets_(locations), next_(next) {}
+  /// `survey`, `groups`: to be filled; may be null.
+  Notes(std::size_t locations, page::Survey* survey, std::vector<std::uint32_t>* groups)
+      : sets_(locations), whole_(survey), groups_(groups) {
+    if (survey != nullptr) own_.emplace(survey->scope());
+  }
+  [[nodiscard]] verify::EdgeObserver* observer() {
+    return own_ || groups_ != nullptr ? this : nullptr;
+  }
 
   void restart() override {
-    if (next_ != nullptr) next_->restart();
+    if (own_) own_->restart();
   }
   void channel(const verify::Relation& relation, const verify::MatchedChannel& channel,
                LocationIndex from, LocationIndex to) override {
     sets_.join(from, to);
-    if (next_ != nullptr) next_->channel(relation, channel, from, to);
+    if (own_) own_->channel(relation, channel, from, to);
   }
   void pair(const verify::Pair& pair) override {
     sets_.join(pair.send.location, pair.receive.location);
-    if (next_ != nullptr) next_->pair(pair);
+    if (own_) own_->pair(pair);
   }
   void instance(const verify::Instance& instance,
                 std::span<const verify::WorstPair> deciding) override {
@@ -97,11 +104,14 @@ class Ties : public verify::EdgeObserver {
       sets_.join(instance.sends[pair.send].event.location,
                  instance.receives[pair.receive].event.location);
     }
-    if (next_ != nullptr) next_->instance(instance, deciding);
+    if (own_) own_->instance(instance, deciding);
   }
 
-  /// Groups of all members; clocks that locations share tie them, too. Collective.
-  std::vector<std::uint32_t> groups(Team& team, const trace::ClockDomains& shared) {
+  /// Clocks that locations share tie them, too. Collective.
+  void gather(Team& team, const trace::ClockDomains& shared, bool speaks) {
+    if (own_) own_->gather(team);
+    if (own_ && speaks) *whole_ = std::move(*own_);
+    if (groups_ == nullptr) return;
     for (const auto& members : shared.members) {
       for (const LocationIndex l : members) sets_.join(members.front(), l);
     }
@@ -110,31 +120,14 @@ class Ties : public verify::EdgeObserver {
     for (std::size_t i = 0; i < all.size(); ++i) {
       sets_.join(static_cast<std::uint32_t>(i % own.size()), all[i]);
     }
-    return sets_.all();
+    if (speaks) *groups_ = sets_.all();
   }
 
  private:
   DisjointSets sets_;
-  verify::EdgeObserver* next_;
-};
-
-/// Edges that one worker observes, if they are wanted.
-class Observed {
- public:
-  explicit Observed(page::Survey* whole) : whole_(whole) {
-    if (whole != nullptr) own_.emplace(whole->scope());
-  }
-  [[nodiscard]] verify::EdgeObserver* observer() { return own_ ? &*own_ : nullptr; }
-  /// Collective.
-  void gather(Team& team, bool speaks) {
-    if (!own_) return;
-    own_->gather(team);
-    if (speaks) *whole_ = std::move(*own_);
-  }
-
- private:
   page::Survey* whole_;
   std::optional<page::Survey> own_;
+  std::vector<std::uint32_t>* groups_;
 };
 
 void count_set_aside(const explain::Told& told, Counters& skipped) {
@@ -234,26 +227,22 @@ Result<verify::Checks> check_both_times(const CheckSetting& setting,
   TRY(workers.run(
       loaded.trace, loaded.partition,
       [&](const trace::Share& share, unsigned threads) -> Result<void> {
-        Observed seen(setting.survey), seen_of_others(others != nullptr ? others->survey : nullptr);
+        const std::size_t locations = share.trace.locations.size();
+        Notes notes(locations, setting.survey, setting.groups);
+        Notes of_others(locations, others != nullptr ? others->survey : nullptr, nullptr);
         verify::TimesToCheck own_times = times, other_times = times;
         own_times.claims.find = [&](const trace::Share& all, bool messages_missing) {
           return match::find_witness(all, messages_missing, threads, setting.progress);
         };
-        Ties ties(share.trace.locations.size(), seen.observer());
-        own_times.observer = setting.groups == nullptr ? seen.observer() : &ties;
-        other_times.observer = seen_of_others.observer();
+        own_times.observer = notes.observer();
+        other_times.observer = of_others.observer();
         if (others != nullptr) other_times.maps = others->maps;
         TRY_ASSIGN(verify::Checks own,
                    verify::check_both(share, own_times, others != nullptr ? &other_times : nullptr,
                                       setting.options, Cancel(setting.progress)));
-        if (setting.groups != nullptr) {
-          std::vector<std::uint32_t> groups = ties.groups(share.team, setting.timeline.domains);
-          const std::lock_guard lock(mutex);
-          *setting.groups = std::move(groups);
-        }
         const bool speaks = workers.speaks(share.team);
-        seen.gather(share.team, speaks);
-        if (own.others) seen_of_others.gather(share.team, speaks);
+        notes.gather(share.team, timeline.domains, speaks);
+        if (own.others) of_others.gather(share.team, timeline.domains, speaks);
         if (speaks) checks = std::move(own);
         return {};
       }));

@@ -12,6 +12,7 @@
 
 #include "accuracy/comparison.hpp"
 #include "accuracy/sums.hpp"
+#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "formats/registry/open.hpp"
 
@@ -49,8 +50,8 @@ class Sameness {
 
  private:
   [[nodiscard]] tl::unexpected<Error> different(const std::string& what) const {
-    return fail(ErrorKind::input, fmt::format("{} and {} are not the same trace: {}",
-                                              mine_.source->path(), theirs_.source->path(), what));
+    return input_error("{} and {} are not the same trace: {}", mine_.source->path(),
+                       theirs_.source->path(), what);
   }
 
   /// The files of both have the same names. A file alone may have any name.
@@ -189,8 +190,8 @@ Result<void> check_same_format(const Side& mine, const Side& theirs,
   for (const Side* side : {&mine, &theirs}) {
     TRY(side->source->describe(options.threads, nullptr));
   }
-  return fail(ErrorKind::input, fmt::format("{} is {}, and {} is {}; give traces of one format",
-                                            mine.source->path(), a, theirs.source->path(), b));
+  return input_error("{} is {}, and {} is {}; give traces of one format", mine.source->path(), a,
+                     theirs.source->path(), b);
 }
 
 /// Appends the notes of a side that `notes` does not have yet.

@@ -4,16 +4,28 @@
 #include <string>
 #include <utility>
 
-#include <fmt/core.h>
-
 #include <entrain/entrain.hpp>
 
+#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "engine/amortization.hpp"
 #include "engine/correct_output.hpp"
 #include "engine/correction.hpp"
 
 namespace entrain {
+
+namespace {
+
+/// All phases of a correction but the writing.
+Result<void> plan(engine::Correction& correction, engine::Correction::Writing writing) {
+  TRY(correction.compute(true, writing));
+  TRY(correction.explain(correction.verify_planned()));
+  TRY(correction.explain(correction.check_before()));
+  TRY(correction.explain(correction.make_page()));
+  return correction.check_unchanged();
+}
+
+}  // namespace
 
 Result<CorrectReport> correct(const std::filesystem::path& archive,
                               const std::filesystem::path& output, const CorrectOptions& options,
@@ -47,21 +59,14 @@ Result<CorrectReport> engine::plan_correction(const Run& run, const Paths& paths
   const trace::MemoryLimit limit(options.check.memory_limit_bytes);
   TRY_ASSIGN(const std::unique_ptr<formats::Source> source, open_to_correct(run, paths, options));
   Correction correction(run, *source, options);
-  TRY(correction.compute(true, Correction::Writing::planned));
-  TRY(correction.explain(correction.verify_planned()));
-  TRY(correction.explain(correction.check_before()));
-  TRY(correction.explain(correction.make_page()));
-  TRY(correction.check_unchanged());
+  TRY(plan(correction, Correction::Writing::planned));
   return correction.take_report();
 }
 
 Result<engine::PlannedTimes> engine::plan_times(const Run& run, const formats::Source& source,
                                                 const CorrectOptions& options) {
   Correction correction(run, source, options);
-  TRY(correction.compute(true, Correction::Writing::no));
-  TRY(correction.explain(correction.verify_planned()));
-  TRY(correction.explain(correction.check_before()));
-  TRY(correction.check_unchanged());
+  TRY(plan(correction, Correction::Writing::no));
   PlannedTimes times{.report = {}, .maps = {}, .arrows = correction.arrows()};
   times.report = correction.take_report();
   times.maps = correction.take_maps().maps;
@@ -126,8 +131,10 @@ Result<ClockTable> clock_table(const std::filesystem::path& trace, const Correct
   return std::move(clocks.table);
 }
 
-Result<StragglerReport> engine::find_stragglers(const Run& run, const Paths& paths,
-                                                const CorrectOptions& options) {
+Result<StragglerReport> engine::find_stragglers(const Paths& paths, const CorrectOptions& options,
+                                                Progress* progress) {
+  Solo solo;
+  const Run run{.processes = solo, .progress = progress};
   const trace::MemoryLimit limit(options.check.memory_limit_bytes);
   CorrectOptions chosen = options;
   const bool as_recorded = options.check.presync == Presync::none;
@@ -142,9 +149,10 @@ Result<StragglerReport> engine::find_stragglers(const Run& run, const Paths& pat
   }
   TRY(correction.check_unchanged());
   if (!report) {
-    return fail(ErrorKind::usage, fmt::format("{} is {}, which has no collectives; give a training "
-                                              "run, a trace of Paraver or an OTF2 archive",
-                                              source->path(), source->format_name()));
+    return usage_error(
+        "{} is {}, which has no collectives; give a training "
+        "run, a trace of Paraver or an OTF2 archive",
+        source->path(), source->format_name());
   }
   if (as_recorded) report->reason = "the times are those as recorded (--presync none)";
   return *std::move(report);
@@ -152,8 +160,7 @@ Result<StragglerReport> engine::find_stragglers(const Run& run, const Paths& pat
 
 Result<StragglerReport> find_stragglers(const std::filesystem::path& trace,
                                         const CorrectOptions& options, Progress* progress) {
-  Solo solo;
-  return engine::find_stragglers({.processes = solo, .progress = progress}, {trace}, options);
+  return engine::find_stragglers({trace}, options, progress);
 }
 
 }  // namespace entrain

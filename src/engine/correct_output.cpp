@@ -47,18 +47,19 @@ TimeRange time_range(const trace::Share& share, std::span<const ClockMap> maps) 
   return range;
 }
 
-std::string correction_property(const CorrectOptions& options, const CorrectionMethod& method) {
-  const MuTicks& mu = method.mu.ticks;
+std::string correction_property(const CorrectOptions& options, const Timeline& timeline,
+                                Decimal9 gamma) {
+  const MuTicks& mu = timeline.mu.ticks;
   return fmt::format(
       "mode={} presync={} gamma={} delta_ticks={} max_slope={} backward={}{} mu_ticks={}/{}/{} "
       "mu_source={} alltoallv={} init_finalize={} clock_domain={}{}",
-      name_of(options.mode), method.presync, to_decimal(method.gamma.billionths),
+      name_of(options.mode), timeline.presync.provenance, to_decimal(gamma.billionths),
       options.measure_delta ? "auto" : fmt::format("{}", options.delta_ticks),
       to_decimal(options.max_slope.billionths), options.backward ? "on" : "off",
       options.ramp == RampShape::paper ? " ramp=paper" : "", mu[0], mu[1], mu[2],
-      text_of(method.mu.source),
+      text_of(timeline.mu.source),
       options.check.alltoallv == AlltoallvRule::dense ? "dense" : "ignore",
-      options.check.init_finalize ? "on" : "off", name_of(method.clock_domain),
+      options.check.init_finalize ? "on" : "off", name_of(timeline.report.clock_domain),
       options.amortize ? "" : " amortize=off");
 }
 

@@ -12,7 +12,7 @@
 #include <entrain/report.hpp>
 
 #include "base/big_vector.hpp"
-#include "engine/mu.hpp"
+#include "engine/timeline.hpp"
 #include "engine/verbs.hpp"
 #include "formats/merge_plan.hpp"
 #include "formats/source.hpp"
@@ -28,16 +28,10 @@ struct TimeRange {
 /// the begin of the trace's clock range. Collective; the same at every process.
 TimeRange time_range(const trace::Share& share, std::span<const ClockMap> maps);
 
-/// How a correction was found, as far as its options do not say so.
-struct CorrectionMethod {
-  std::string presync;  ///< Presynchronised::provenance
-  Decimal9 gamma;       ///< the one that was chosen
-  ChosenMu mu;
-  ClockDomain clock_domain = ClockDomain::automatic;  ///< TimelineReport::clock_domain
-};
-
 /// Value of the property ENTRAIN::CORRECTION: "mode=overlay presync=linear gamma=0.99 ...".
-std::string correction_property(const CorrectOptions& options, const CorrectionMethod& method);
+/// `gamma`: the one that was chosen.
+std::string correction_property(const CorrectOptions& options, const Timeline& timeline,
+                                Decimal9 gamma);
 
 /// Facts that a result states about its correction: verdict, edges, and largest bound.
 formats::Attributes facts_of(const CorrectReport& report);

@@ -43,13 +43,13 @@ TEST(CorrectOutput, the_range_of_no_event_is_the_begin_of_the_clock) {
 TEST(CorrectOutput, the_property_names_every_option) {
   CorrectOptions options;
   options.mode = WriteMode::rewrite;
-  CorrectionMethod method;
-  method.presync = "linear";
-  method.gamma = Decimal9{990'000'000};
-  method.mu.ticks = {1, 2, 3};
-  method.mu.source.origin = MuOrigin::given;
-  method.clock_domain = ClockDomain::node;
-  const std::string text = correction_property(options, method);
+  const Decimal9 gamma{990'000'000};
+  Timeline timeline;
+  timeline.presync.provenance = "linear";
+  timeline.mu.ticks = {1, 2, 3};
+  timeline.mu.source.origin = MuOrigin::given;
+  timeline.report.clock_domain = ClockDomain::node;
+  const std::string text = correction_property(options, timeline, gamma);
   for (const char* part : {"mode=rewrite ", "presync=linear ", "gamma=0.99 ", "mu_ticks=1/2/3 ",
                            "mu_source=given ", "max_slope=0.01 "}) {
     EXPECT_THAT(text, HasSubstr(part));
@@ -58,10 +58,11 @@ TEST(CorrectOutput, the_property_names_every_option) {
   EXPECT_THAT(text, Not(HasSubstr("ramp=")));
   options.ramp = RampShape::paper;
   options.measure_delta = true;
-  EXPECT_THAT(correction_property(options, method),
+  EXPECT_THAT(correction_property(options, timeline, gamma),
               AllOf(HasSubstr("backward=on ramp=paper "), HasSubstr("delta_ticks=auto ")));
   options.amortize = false;
-  EXPECT_THAT(correction_property(options, method), EndsWith("clock_domain=node amortize=off"));
+  EXPECT_THAT(correction_property(options, timeline, gamma),
+              EndsWith("clock_domain=node amortize=off"));
 }
 
 TEST(CorrectOutput, every_member_of_a_team_knows_the_range) {

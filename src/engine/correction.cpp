@@ -4,10 +4,13 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <string>
 #include <utility>
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
+#include "base/fail.hpp"
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
 #include "clc/amortize.hpp"
@@ -15,7 +18,6 @@
 #include "constraints/node_times.hpp"
 #include "engine/amortization.hpp"
 #include "engine/correct_output.hpp"
-#include "engine/stored_times.hpp"
 #include "formats/registry/open.hpp"
 #include "match/graph.hpp"
 #include "picture/flows.hpp"
@@ -51,6 +53,69 @@ bool same_edges(const Edges& a, const Edges& b) {
 
 bool has_dropped(const Counters& cycles) { return count_of(cycles, "dropped_components") > 0; }
 
+/// Position of the second knot of the segment of a map over a gap in the stamps in which its offset
+/// changes most; 0 if none does.
+std::size_t step_over(std::span<const ClockKnot> knots, std::uint64_t from, std::uint64_t to) {
+  std::size_t second = 0;
+  std::int64_t most = 0;
+  for (std::size_t k = 1; k < knots.size(); ++k) {
+    const std::int64_t change = std::abs(knots[k].offset - knots[k - 1].offset);
+    if (knots[k - 1].local > to || knots[k].local < from || change <= most) continue;
+    most = change;
+    second = k;
+  }
+  return second;
+}
+
+/// Tells the step of a clock in [from, to] by the times as stored: `back` ticks more, and a stamp
+/// that counts on by `ahead`.
+void tell(const std::string& clock, std::uint64_t from, std::uint64_t to, std::int64_t back,
+          std::int64_t ahead, std::uint64_t resolution_hz, explain::Told& told) {
+  for (ClockExplanation& one : told.all) {
+    const bool is_of_it = one.kind == ExplanationKind::step && one.size_ticks &&
+                          !one.clocks.empty() && one.clocks.front() == clock;
+    if (!is_of_it || *one.time_ticks < from || *one.time_ticks > to) continue;
+    one.size_ticks = *one.size_ticks + back;
+    one.time_ticks = *one.time_ticks - static_cast<std::uint64_t>(ahead);
+    one.text = explain::told_step(fmt::format("{}", fmt::join(one.clocks, ", ")), *one.time_ticks,
+                                  one.size_ticks, resolution_hz)
+                   .text;
+  }
+}
+
+/// Tells the steps of clocks that were set back by the times as stored: their stamps count on, and
+/// a step was found beside what they count on by. Changes Timeline::told. Returns, per clock, its
+/// stamps -> as stored (Timeline::stored), which fall where its map steps; empty if all are as
+/// stored.
+std::vector<ClockMap> tell_as_stored(Timeline& timeline) {
+  std::vector<ClockMap> stored = timeline.stored;
+  const trace::Definitions& definitions = timeline.loaded.trace.definitions;
+  const std::vector<std::string> names = trace::clock_names(definitions);
+  for (std::size_t c = 0; c < stored.size(); ++c) {
+    std::vector<ClockKnot> falls(stored[c].knots().begin(), stored[c].knots().end());
+    if (falls.size() < 2) continue;
+    const std::span<const ClockKnot> knots = timeline.presync.maps[c].knots();
+    for (std::size_t f = 1; f < falls.size(); ++f) {
+      ClockKnot &before = falls[f - 1], &after = falls[f];
+      if (after.offset == before.offset) continue;
+      const std::size_t second = step_over(knots, before.local, after.local);
+      if (second == 0) continue;
+      const ClockKnot &first = knots[second - 1], &last = knots[second];
+      // A part reaches into the gap of its step by a half of what is left at most.
+      const std::uint64_t latest =
+          std::max(after.local, last.local + (last.local - first.local) / 2 + 1);
+      tell(names[c], before.local, latest, after.offset - before.offset, -after.offset,
+           definitions.clock.resolution_hz, timeline.told);
+      before.local = first.local;
+      after.local = last.local;
+    }
+    falls.front().local = std::min(falls.front().local, falls[1].local - 1);
+    falls.back().local = std::max(falls.back().local, falls[falls.size() - 2].local + 1);
+    if (auto moved = ClockMap::from_knots(std::move(falls))) stored[c] = *std::move(moved);
+  }
+  return stored;
+}
+
 }  // namespace
 
 Result<void> Correction::compute(bool report, Writing writing) {
@@ -70,18 +135,20 @@ Result<void> Correction::write(const std::filesystem::path& output, const Output
   TRY(check_maps());
   note_offsets_out_of_order(share);
   const TimeRange range = time_range(share, maps_);
-  const formats::WritePlan plan{.workers = workers_,
-                                .loaded = t_.loaded,
-                                .maps = maps_,
-                                .measured = t_.measured.maps,
-                                .first_time = range.first,
-                                .last_time = range.last,
-                                .properties = properties(),
-                                .mode = options_.mode,
-                                .link = options_.link,
-                                .mark_offsets = options_.mark_offsets,
-                                .rule = rule,
-                                .progress = progress_};
+  const formats::WritePlan plan{
+      .workers = workers_,
+      .loaded = t_.loaded,
+      .maps = maps_,
+      .measured = t_.measured.maps,
+      .first_time = range.first,
+      .last_time = range.last,
+      .properties = {{trace::k_property_version, version()},
+                     {trace::k_property_correction, correction_property(options_, t_, gamma_)}},
+      .mode = options_.mode,
+      .link = options_.link,
+      .mark_offsets = options_.mark_offsets,
+      .rule = rule,
+      .progress = progress_};
   TRY_ASSIGN(staged_, source_.stage(plan, output));
   report_.output = staged_->path().string();
   report_.links = staged_->links();
@@ -117,8 +184,8 @@ Result<void> Correction::check_before() {
 
 Result<void> Correction::make_page() {
   if (!survey_) return {};
-  const bool seen = report_.judgement.has_value();
-  TRY_ASSIGN(*page_, survey_->corrected(maps_, seen, report_.bounds ? &*report_.bounds : nullptr));
+  TRY_ASSIGN(*page_,
+             survey_->page(t_.measured.maps, maps_, report_.judgement.has_value(), report_.bounds));
   // The calls are in memory at every process: those of longer archives only on demand.
   constexpr std::uint64_t k_most_calls = std::uint64_t{1} << 22;
   const bool are_few = report_.before.coverage.collective_calls <= k_most_calls;
@@ -145,8 +212,15 @@ Result<std::optional<StragglerReport>> Correction::stragglers() {
 Result<void> Correction::commit(const CorrectReport& report) {
   TRY(check_unchanged());
   if (!workers_.first()) return processes_.agree({});
-  const Result<void> told =
-      shifts_as_a_whole() ? staged_->annotate(facts_of(report)) : Result<void>();
+  Result<void> told;
+  if (shifts_as_a_whole()) {
+    formats::Attributes facts = facts_of(report);
+    const std::vector<std::string> names = trace::clock_names(t_.loaded.trace.definitions);
+    for (LocationIndex l = 0; l < left_out_.size(); ++l) {
+      if (left_out_[l] > 0) facts.emplace_back("left_out_ns." + names[l], left_out_[l]);
+    }
+    told = staged_->annotate(facts);
+  }
   return processes_.agree(told ? staged_->commit() : told);
 }
 
@@ -179,8 +253,7 @@ BigVector<formats::MergeArrow> Correction::arrows() {
                               [&](LocationIndex l) { return ClockMap::Cursor(maps_[l]); });
   BigVector<formats::MergeArrow> arrows;
   const match::Graph& graph = t_.graph;
-  for (const picture::Flow& flow :
-       picture::flows_of(graph, {.of_node = times, .mu = t_.mu.ticks})) {
+  for (const picture::Flow& flow : picture::flows_of(graph, times, t_.mu.ticks)) {
     const LocationIndex from = graph.location_of(flow.from), to = graph.location_of(flow.to);
     if (graph.process_of[from] == graph.process_of[to]) continue;
     arrows.push_back({from, to, graph.stamp[flow.from], graph.stamp[flow.to]});
@@ -212,22 +285,14 @@ Verification& Correction::verification() {
                                              .paired = paired(),
                                              .timeline = t_,
                                              .maps = maps_,
-                                             .survey = survey_ ? &*survey_ : nullptr,
+                                             .survey_before = survey_ ? survey_->before() : nullptr,
+                                             .survey_after = survey_ ? survey_->after() : nullptr,
                                              .are_pairs_settled = are_pairs_settled_,
                                              .options = options_,
                                              .progress = progress_},
                           report_);
   }
   return *verification_;
-}
-
-formats::Attributes Correction::facts_of(const CorrectReport& report) const {
-  formats::Attributes facts = engine::facts_of(report);
-  const std::vector<std::string> names = trace::clock_names(t_.loaded.trace.definitions);
-  for (LocationIndex l = 0; l < left_out_.size(); ++l) {
-    if (left_out_[l] > 0) facts.emplace_back("left_out_ns." + names[l], left_out_[l]);
-  }
-  return facts;
 }
 
 void Correction::tabulate_clocks() {
@@ -240,7 +305,11 @@ void Correction::tabulate_clocks() {
 
 Result<Correction::Outcome> Correction::attempt(const CheckOptions& check, bool report) {
   t_ = {};
-  TRY_ASSIGN(t_, find_timeline(workers_, paired(), check, use(), progress_));
+  const TimelineUse use{.purpose = Purpose::correction,
+                        .every_event = options_.delta_ticks > 0 || options_.measure_delta,
+                        .overlay = is_overlay() && !shifts_as_a_whole(),
+                        .loaded = loaded_};
+  TRY_ASSIGN(t_, find_timeline(workers_, paired(), check, use, progress_));
   stored_ = tell_as_stored(t_);
   if (check.bounds.wanted) TRY(hold_in_intervals(report));
   if (report) evidence_ = diagnosis::clock_evidence(diagnosed_clocks(workers_, t_));
@@ -325,13 +394,6 @@ Result<void> Correction::check_maps() {
       formats::check_maps(source_, t_.loaded.share(processes_), maps_, options_.mode));
 }
 
-TimelineUse Correction::use() const {
-  return {.purpose = Purpose::correction,
-          .every_event = options_.delta_ticks > 0 || options_.measure_delta,
-          .overlay = is_overlay() && !shifts_as_a_whole(),
-          .loaded = loaded_};
-}
-
 Result<Correction::Outcome> Correction::amortize() {
   const clc::Options options =
       amortization_options(options_, t_, workers_.threads(), !is_overlay());
@@ -348,12 +410,11 @@ Result<Correction::Outcome> Correction::amortize() {
                                      std::move(view.graph), view.presync, options, progress_));
     if (has_dropped(result.cycles) && !t_.domains_are_proved) {
       if (t_.domains_are_guessed) return Outcome::contradicted;
-      return fail(
-          ErrorKind::input,
-          fmt::format("clocks of {} are not shared as --clock-domain {} says: taken as one, "
-                      "they make messages arrive before they were sent, all around; try "
-                      "--clock-domain auto",
-                      share.trace.path, name_of(t_.report.clock_domain)));
+      return input_error(
+          "clocks of {} are not shared as --clock-domain {} says: taken as one, "
+          "they make messages arrive before they were sent, all around; try "
+          "--clock-domain auto",
+          share.trace.path, name_of(t_.report.clock_domain));
     }
     for (const LocationIndex l : share.own()) {
       const ClockMap& map = result.maps[t_.domains.of[l]];
@@ -377,15 +438,6 @@ void Correction::note_offsets_out_of_order(const trace::Share& share) {
   t_.report.notes.push_back(fmt::format(
       "ClockOffset records out of order, which no reader takes, were left out at {} location{}",
       count, count == 1 ? "" : "s"));
-}
-
-std::vector<trace::Property> Correction::properties() const {
-  const CorrectionMethod method{.presync = t_.presync.provenance,
-                                .gamma = gamma_,
-                                .mu = t_.mu,
-                                .clock_domain = t_.report.clock_domain};
-  return {{trace::k_property_version, version()},
-          {trace::k_property_correction, correction_property(options_, method)}};
 }
 
 Result<std::unique_ptr<formats::Source>> open_to_correct(const Run& run, const Paths& paths,

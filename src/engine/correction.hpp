@@ -96,9 +96,6 @@ class Correction {
   /// The verification of the correction as it is; made on demand, when the maps are final.
   Verification& verification();
 
-  /// Facts of an overlay that shifts clocks as a whole.
-  [[nodiscard]] formats::Attributes facts_of(const CorrectReport& report) const;
-
   enum class Outcome {
     corrected,
     contradicted  ///< the trace contradicts clock domains that were guessed; nothing else counts
@@ -132,8 +129,6 @@ class Correction {
   [[nodiscard]] bool shifts_as_a_whole() const {
     return (is_overlay() || writing_ != Writing::no) && source_.shifts_as_a_whole(options_.mode);
   }
-  /// Purpose of the timeline.
-  [[nodiscard]] TimelineUse use() const;
 
   /// Forward and backward amortization, of clock domains where locations share clocks. Takes the
   /// graph, but for given edges, which are checked later.
@@ -142,9 +137,6 @@ class Correction {
   /// A rewritten archive has no use for ClockOffset records, and none at all where no reader takes
   /// them.
   void note_offsets_out_of_order(const trace::Share& share);
-
-  /// The properties of the new trace that tell how it was corrected.
-  [[nodiscard]] std::vector<trace::Property> properties() const;
 
   const CorrectOptions& options_;
   const trace::LoadedTrace* loaded_;

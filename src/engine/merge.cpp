@@ -7,6 +7,7 @@
 
 #include <entrain/entrain.hpp>
 
+#include "base/fail.hpp"
 #include "base/team.hpp"
 #include "base/try.hpp"
 #include "base/unfinished.hpp"
@@ -88,8 +89,7 @@ Result<MergeReport> engine::merge(const Paths& paths, const fs::path& output,
   TRY_ASSIGN(OutputFile file, OutputFile::create(output, rule));
   std::error_code error;
   if (!fs::create_directory(file.workshop(), error)) {
-    return fail(ErrorKind::output,
-                fmt::format("cannot write {}: its folder takes no new file", output.string()));
+    return output_error("cannot write {}: its folder takes no new file", output.string());
   }
   formats::Attributes facts = engine::facts_of(times.report);
   const bool is_judged = times.report.judgement.has_value();

@@ -77,20 +77,13 @@ Result<ChosenMu> choose_mu(trace::Workers& workers, const trace::LoadedTrace& lo
 }
 
 ChosenMu choose_mu(const trace::Trace& trace, const MuOption& option) {
-  switch (option.source) {
-    case MuSource::one_tick:
-      return {{1, 1, 1}, {MuOrigin::given}, {}};
-    case MuSource::fixed: {
-      const double ticks =
-          option.seconds * static_cast<double>(trace.definitions.clock.resolution_hz);
-      const auto rounded = static_cast<std::int64_t>(
-          std::llround(std::clamp(ticks, 0.0, static_cast<double>(trace::k_largest_mu))));
-      return {{rounded, rounded, rounded}, {MuOrigin::given}, {}};
-    }
-    case MuSource::automatic:
-    case MuSource::delays:
-    case MuSource::round_trip:
-      break;
+  if (option.source == MuSource::one_tick) return {{1, 1, 1}, {MuOrigin::given}, {}};
+  if (option.source == MuSource::fixed) {
+    const double ticks =
+        option.seconds * static_cast<double>(trace.definitions.clock.resolution_hz);
+    const auto rounded = static_cast<std::int64_t>(
+        std::llround(std::clamp(ticks, 0.0, static_cast<double>(trace::k_largest_mu))));
+    return {{rounded, rounded, rounded}, {MuOrigin::given}, {}};
   }
   const auto carried = mu_of_property(trace.definitions);
   if (carried && *carried != MuTicks{}) return {*carried, {MuOrigin::archive}, {}};

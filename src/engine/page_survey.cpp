@@ -57,17 +57,16 @@ PageSurvey::PageSurvey(trace::Workers& workers, const formats::Source& source,
       before_(scope_of(workers, timeline, layout_)),
       after_(before_.scope()) {}
 
-Result<page::Data> PageSurvey::page_of(std::span<const ClockMap> before,
-                                       std::span<const ClockMap> after,
-                                       const page::Survey* edges_after,
-                                       const ClockBounds* bounds) const {
+Result<page::Data> PageSurvey::page(std::span<const ClockMap> before,
+                                    std::span<const ClockMap> after, bool seen,
+                                    const std::optional<ClockBounds>& bounds) const {
   const trace::Share share = timeline_.loaded.share(workers_.processes());
   const page::Material material{.share = share,
                                 .before = before,
                                 .after = after,
                                 .edges_before = before_,
-                                .edges_after = edges_after,
-                                .bounds = bounds};
+                                .edges_after = seen ? &after_ : nullptr,
+                                .bounds = bounds ? &*bounds : nullptr};
   page::Data data = page::collect(material, layout_);
   data.format = source_.format_name();
   if (timeline_.loaded.reader != nullptr) {
@@ -77,16 +76,6 @@ Result<page::Data> PageSurvey::page_of(std::span<const ClockMap> before,
   TRY_ASSIGN(const auto rows, source_.rows(timeline_.loaded.trace, near_edges(data)));
   if (rows) TRY(page::add_calls(material, *rows, data));
   return data;
-}
-
-Result<page::Data> PageSurvey::checked(const ClockBounds* bounds) const {
-  const std::vector<ClockMap>& maps = timeline_.presync.maps;
-  return page_of(maps, maps, nullptr, bounds);
-}
-
-Result<page::Data> PageSurvey::corrected(std::span<const ClockMap> maps, bool seen,
-                                         const ClockBounds* bounds) const {
-  return page_of(timeline_.measured.maps, maps, seen ? &after_ : nullptr, bounds);
 }
 
 }  // namespace entrain::engine

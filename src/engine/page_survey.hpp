@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include <entrain/clock_map.hpp>
@@ -23,19 +24,13 @@ class PageSurvey {
   page::Survey* before() { return &before_; }
   page::Survey* after() { return &after_; }
 
-  /// The page of a check. Errors: those of reading the calls around edges.
-  [[nodiscard]] Result<page::Data> checked(const ClockBounds* bounds) const;
-  /// The page of a correction to `maps`. `seen`: after() was filled. Errors: as above.
-  [[nodiscard]] Result<page::Data> corrected(std::span<const ClockMap> maps, bool seen,
-                                             const ClockBounds* bounds) const;
+  /// The page of a check, whose maps are `before` and `after`, or of a correction. `seen`: after()
+  /// was filled. Errors: those of reading the calls around edges.
+  [[nodiscard]] Result<page::Data> page(std::span<const ClockMap> before,
+                                        std::span<const ClockMap> after, bool seen,
+                                        const std::optional<ClockBounds>& bounds) const;
 
  private:
-  /// Errors: as above.
-  [[nodiscard]] Result<page::Data> page_of(std::span<const ClockMap> before,
-                                           std::span<const ClockMap> after,
-                                           const page::Survey* edges_after,
-                                           const ClockBounds* bounds) const;
-
   trace::Workers& workers_;
   const formats::Source& source_;
   const Timeline& timeline_;

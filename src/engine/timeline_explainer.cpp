@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "carriers/carried_clocks.hpp"
 #include "causal/clock_domains.hpp"
@@ -94,8 +95,9 @@ Result<void> TimelineExplainer::explain(double most_bits, std::span<const ClockM
     raised_ppb_ = *found.rate_ppb;
   }
   if (!found.rate_ppb || !found.fast.empty()) {
-    if (given_) return take_rest();
-    take_wrong_pairs();
+    if (given_ && t_.told.weak + t_.told.wrong > 0)
+      return set_aside({found.edges, found.instances});
+    if (!given_) take_wrong_pairs();
     return {};
   }
   explained_.reset();  // higher rates of all clocks meet all edges
@@ -141,15 +143,12 @@ Result<void> TimelineExplainer::refuse_given_rates() const {
         {.mean_ppb = mean_ppb, .wander_ppb = wander_ppb, .reference = reference_clock()});
   };
   const auto refuse = [&](const char* option, double ppm, const explain::LeastLimit& limit) {
-    return fail(
-        ErrorKind::input,
-        fmt::format("{} {:.9g} is too small for {}: no clocks within {:.9g} ppm at any moment meet "
-                    "all edges, as these show: {}{}",
-                    option, ppm, t_.loaded.trace.path, ppm_of(assumed_rates().rate_ppb),
-                    explained_->contradiction(),
-                    limit
-                        ? fmt::format("; the edges need at least {} {:.9g}", option, ppm_of(*limit))
-                        : ""));
+    return input_error(
+        "{} {:.9g} is too small for {}: no clocks within {:.9g} ppm at any moment meet "
+        "all edges, as these show: {}{}",
+        option, ppm, t_.loaded.trace.path, ppm_of(assumed_rates().rate_ppb),
+        explained_->contradiction(),
+        limit ? fmt::format("; the edges need at least {} {:.9g}", option, ppm_of(*limit)) : "");
   };
   const auto is_unknown = [](const explain::LeastLimit& limit) {
     return !limit && limit.error() == explain::NoLimit::too_long;
@@ -175,12 +174,6 @@ std::uint32_t TimelineExplainer::reference_clock() const {
   const LocationIndex location = t_.reference.location;
   if (location != k_none) return given_ ? location : t_.domains.of[location];
   return t_.reference.consensus ? static_cast<std::uint32_t>(run().clocks.size()) : 0;
-}
-
-/// Goes on with the given edges that are evidence.
-Result<void> TimelineExplainer::take_rest() {
-  if (t_.told.weak + t_.told.wrong == 0) return {};
-  return set_aside({explained_->explanation().edges, explained_->explanation().instances});
 }
 
 Result<void> TimelineExplainer::set_aside(IgnoredEdges which) {

@@ -60,7 +60,6 @@ class TimelineExplainer : protected TimelineReader {
   [[nodiscard]] std::int64_t wander_ppb() const;
   [[nodiscard]] std::uint32_t reference_clock() const;
   [[nodiscard]] Result<void> refuse_given_rates() const;
-  Result<void> take_rest();
   void take_wrong_pairs();
   void find_explanation(std::span<const ClockMap> estimate);
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include <entrain/align.hpp>
-#include <entrain/distort.hpp>
 #include <entrain/entrain.hpp>
 #include <entrain/error.hpp>
 #include <entrain/export.hpp>
@@ -42,26 +41,20 @@ inline Paths paths_of(const std::vector<std::string>& names) {
   return {names.begin(), names.end()};
 }
 
-/// entrain::inspect().
+// Functions of entrain.hpp.
+
 Result<ArchiveInfo> inspect(const Paths& archive, unsigned threads, Progress* progress,
                             const formats::ReadOptions& how);
-
-/// entrain::check().
 Result<CheckReport> check(const Run& run, const Paths& archive, const CheckOptions& options);
-
-/// entrain::write_edges().
 Result<EdgesReport> write_edges(const Paths& archive, const std::filesystem::path& output,
                                 const CheckOptions& options, bool force, Progress* progress);
-
-/// entrain::export_trace().
 Result<ExportReport> export_trace(const Paths& archive, const std::filesystem::path& output,
                                   const ExportOptions& options, Progress* progress);
-
-/// entrain::merge().
 Result<MergeReport> merge(const Paths& archive, const std::filesystem::path& output,
                           const MergeOptions& options, Progress* progress);
-
-/// entrain::correct(). Every process reads and writes the files of its own locations only.
+Result<StragglerReport> find_stragglers(const Paths& paths, const CorrectOptions& options,
+                                        Progress* progress);
+/// Every process reads and writes the files of its own locations only.
 Result<CorrectReport> correct(const Run& run, const Paths& archive,
                               const std::filesystem::path& output, const CorrectOptions& options);
 
@@ -86,10 +79,6 @@ Result<ExplainedClocks> explain_clocks(const Run& run, const formats::Source& so
                                        const CorrectOptions& options,
                                        const trace::LoadedTrace* loaded,
                                        const bounds::ProvenIntervals* proven);
-
-/// entrain::find_stragglers(). In one process.
-Result<StragglerReport> find_stragglers(const Run& run, const Paths& paths,
-                                        const CorrectOptions& options);
 
 /// Plans a correction without writing it: `after`, `statistics` and `judgement` of the report are
 /// those of the times that correct() would write. The report's `output` stays empty.

@@ -117,7 +117,7 @@ Result<CheckReport> Verification::before() {
   if (checked_before_) return *std::exchange(checked_before_, std::nullopt);
   trace::begin_phase(of_.progress, "check");
   make_room(loaded().trace);
-  CheckSetting with = setting(of_.paired, survey_before());
+  CheckSetting with = setting(of_.paired, of_.survey_before);
   with.known_acyclic = is_seen_acyclic();
   return check_times(with, loaded(), of_.timeline.maps_as_stored());
 }
@@ -135,7 +135,7 @@ Result<void> Verification::check_written(const formats::Reread& read) {
 /// Checks what was written by its own stamps.
 Result<void> Verification::check_stamps(const formats::Reread& read) {
   is_paired_anew_ = true;
-  CheckSetting with = setting(of_.source, survey_after());
+  CheckSetting with = setting(of_.source, of_.survey_after);
   with.witness = nullptr;
   std::vector<trace::WrongPair> moved(with.wrong_pairs.begin(), with.wrong_pairs.end());
   for (trace::WrongPair& pair : moved) {
@@ -157,7 +157,7 @@ Result<void> Verification::check_as_reader(const formats::Reread& read,
   CheckOptions check = of_.options.check;
   check.presync = Presync::automatic;
   CheckSetting with = setting_of(of_.workers, of_.source, of_.timeline, check, of_.progress);
-  with.survey = survey_after();
+  with.survey = of_.survey_after;
   with.witness = nullptr;
   with.wrong_pairs = {};
   with.told = nullptr;
@@ -193,8 +193,8 @@ Result<void> Verification::check_given(const formats::Source& written) {
                       report_.after));
   }
   warn_of(written);
-  if (of_.survey == nullptr) return {};
-  const CheckSetting with = setting(of_.paired, survey_after());
+  if (of_.survey_after == nullptr) return {};
+  const CheckSetting with = setting(of_.paired, of_.survey_after);
   TRY(check_times(with, loaded(), of_.maps));
   return {};
 }
@@ -203,9 +203,9 @@ Result<void> Verification::check_given(const formats::Source& written) {
 Result<void> Verification::check_with_before(const trace::LoadedTrace& trace,
                                              std::span<const ClockMap> maps,
                                              bool same_clock_records) {
-  CheckSetting with = setting(of_.paired, survey_after());
+  CheckSetting with = setting(of_.paired, of_.survey_after);
   with.same_clock_records = same_clock_records;
-  const OtherTimes stored{.maps = of_.timeline.maps_as_stored(), .survey = survey_before()};
+  const OtherTimes stored{.maps = of_.timeline.maps_as_stored(), .survey = of_.survey_before};
   TRY_ASSIGN(verify::Checks checks, check_both_times(with, trace, maps, &stored));
   report_.after = std::move(checks.report);
   if (checks.others && !checked_before_) {

@@ -29,8 +29,8 @@ struct VerifiedCorrection {
   const formats::Source& paired;   ///< source with the pairs that times are corrected by
   Timeline& timeline;              ///< its graph may be gone; read_back() borrows its skeletons
   std::span<const ClockMap> maps;  ///< map of each location: stored stamp -> corrected time
-  PageSurvey* survey = nullptr;    ///< null: no page is wanted
-  bool are_pairs_settled = true;   ///< the new times show the same pairs
+  page::Survey *survey_before = nullptr, *survey_after = nullptr;  ///< null: no page is wanted
+  bool are_pairs_settled = true;  ///< the new times show the same pairs
   const CorrectOptions& options;
   Progress* progress = nullptr;  ///< may be null
 };
@@ -57,12 +57,6 @@ class Verification {
   [[nodiscard]] bool is_overlay() const { return of_.options.mode == WriteMode::overlay; }
   [[nodiscard]] bool is_seen_acyclic() const;
   [[nodiscard]] bool is_anything_missing() const;
-  [[nodiscard]] page::Survey* survey_before() const {
-    return of_.survey != nullptr ? of_.survey->before() : nullptr;
-  }
-  [[nodiscard]] page::Survey* survey_after() const {
-    return of_.survey != nullptr ? of_.survey->after() : nullptr;
-  }
   [[nodiscard]] CheckSetting setting(const formats::Source& source, page::Survey* survey) const;
   Result<void> check_written(const formats::Reread& read);
   Result<void> check_stamps(const formats::Reread& read);
