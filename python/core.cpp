@@ -32,7 +32,6 @@
 #include "formats/tables/read_clocks.hpp"
 #include "output/output.hpp"
 #include "page/html/html.hpp"
-#include "report/clock_report.hpp"
 #include "report/report.hpp"
 
 namespace py = pybind11;
@@ -315,7 +314,7 @@ std::string report(const Names& trace, const std::string& output, bool force,
   const auto write = [&](const engine::Run& how) -> Result<CorrectReport> {
     TRY(OutputFile::check(output, rule));
     TRY_ASSIGN(CorrectReport done, engine::plan_correction(how, paths, options));
-    TRY_ASSIGN(const std::string text, page::html(done, data, {.command = "report"}));
+    TRY_ASSIGN(const std::string text, page::html(done, data, "report"));
     TRY(write_output(output, text, rule));
     return done;
   };
@@ -347,8 +346,8 @@ std::string clocks(const Names& trace, const RunOptions& given) {
 std::string stragglers(const Names& trace, const RunOptions& given) {
   CorrectOptions options;
   options.check = given.check();
-  return report::json_text(run_alone(given, [&](const engine::Run& how) {
-    return engine::find_stragglers(how, engine::paths_of(trace), options);
+  return report::json_text(run(given.progress, [&](Progress* p) {
+    return engine::find_stragglers(engine::paths_of(trace), options, p);
   }));
 }
 

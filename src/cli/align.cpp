@@ -6,10 +6,8 @@
 
 #include "base/try.hpp"
 #include "cli/check_options.hpp"
-#include "cli/common.hpp"
 #include "cli/report_file.hpp"
 #include "cli/values.hpp"
-#include "cli/verbs.hpp"
 #include "engine/align.hpp"
 #include "engine/verbs.hpp"
 #include "output/output.hpp"
@@ -20,7 +18,7 @@ namespace {
 
 constexpr const char* k_table_group = "OUTPUT OPTIONS";
 
-class Align : public Verb {
+class Align : public CheckingVerb {
  public:
   [[nodiscard]] const HelpText& help() const override {
     static const HelpText k_help{
@@ -60,16 +58,16 @@ class Align : public Verb {
     declare_tables(set);
     declare_output(set);
     report_file_.declare(set);
-    check_.declare(set);
-    common_.declare(set, "the worst edge also of kinds without violations");
+    declare_check(set, "the worst edge also of kinds without violations");
     set.after_parsing([this, &set] { return refuse_useless_options(set); });
   }
 
   int run() override {
-    AlignOptions options{.check = check_.options};
+    AlignOptions options{.check = check_};
     options.check.threads = common_.threads;
     options.check.bounds.rows = options.check.bounds.wanted;
     files_.edges = edges_;
+    files_.clocks.assign(clocks_.begin(), clocks_.end());
     files_.columns = options.check.columns;
     files_.output = output_;
     files_.apply = apply_;
@@ -115,20 +113,15 @@ class Align : public Verb {
   }
 
   std::string edges_, output_, apply_;
+  std::vector<std::string> clocks_;
   AlignFiles files_;
   ReportFile report_file_;
-  CheckArguments check_;
-  CommonOptions common_;
 };
 
 void Align::declare_tables(OptionSet& set) {
   set.group("OPTIONS OF THE TABLES");
   set.values(
-      "--clocks", "FILE",
-      [this](std::string_view file) -> Result<void> {
-        files_.clocks.emplace_back(file);
-        return {};
-      },
+      "--clocks", clocks_, "FILE",
       "Table of clocks: what is known of them, and measurements. Its columns are clock; kind, "
       "domain, process, machine, resolution_hz; time, offset and half_width of a measurement. "
       "Edges of clocks that it does not name are refused. It can be given more than once. Use it "
@@ -163,7 +156,7 @@ void Align::declare_output(OptionSet& set) {
            "Column of FILE with the names of the clocks. Required with --apply.");
 }
 
-class EdgesOfArchive : public Verb {
+class EdgesOfArchive : public CheckingVerb {
  public:
   [[nodiscard]] const HelpText& help() const override {
     static const HelpText k_help{
@@ -193,8 +186,7 @@ class EdgesOfArchive : public Verb {
         ".ndjson or .json, else CSV. It appears when it is complete, and it must not exist "
         "yet (but see --force).");
     add_force(set, force_, "each of both tables");
-    check_.declare(set);
-    common_.declare(set, "");
+    declare_check(set, "");
     set.after_parsing([&set] {
       return set.refuse({"--bounds", "--bounds-csv", "--max-rate-ppm"},
                         "is of no use here: edges have no bounds; see align");
@@ -202,19 +194,16 @@ class EdgesOfArchive : public Verb {
   }
 
   int run() override {
-    CheckOptions options = check_.options;
+    CheckOptions options = check_;
     options.threads = common_.threads;
     return run_and_report(common_, [&](Progress* progress) {
-      return engine::write_edges(engine::paths_of(archive_), output_, options, force_, progress);
+      return engine::write_edges(paths(), output_, options, force_, progress);
     });
   }
 
  private:
-  std::vector<std::string> archive_;
   std::string output_;
   bool force_ = false;
-  CheckArguments check_;
-  CommonOptions common_;
 };
 
 }  // namespace

@@ -3,16 +3,14 @@
 
 #include "base/try.hpp"
 #include "cli/check_options.hpp"
-#include "cli/common.hpp"
 #include "cli/report_file.hpp"
-#include "cli/verbs.hpp"
 #include "engine/verbs.hpp"
 #include "output/output.hpp"
 
 namespace entrain::cli {
 namespace {
 
-class Check : public Verb {
+class Check : public CheckingVerb {
  public:
   [[nodiscard]] const HelpText& help() const override {
     static const HelpText k_help{
@@ -52,16 +50,15 @@ class Check : public Verb {
   void declare(OptionSet& set) override {
     add_archive(set, archive_);
     report_file_.declare(set);
-    check_.declare(set);
-    common_.declare(set,
-                    "kinds of operation without edges, the worst edge also of kinds without "
-                    "violations, and counters at 0");
+    declare_check(set,
+                  "kinds of operation without edges, the worst edge also of kinds without "
+                  "violations, and counters at 0");
   }
 
   [[nodiscard]] bool in_common() const override { return true; }
 
   int run() override {
-    check_.options.threads = common_.own_threads();
+    check_.threads = common_.own_threads();
     return run_and_report(
         common_, [&](Progress* progress) { return check(progress); },
         [](const CheckReport& report) { return exit_code_of(report.judgement.verdict); });
@@ -69,22 +66,18 @@ class Check : public Verb {
 
  private:
   Result<CheckReport> check(Progress* progress) {
-    TRY(check_distinct({{"--bounds-csv", check_.bounds_csv}, {"--report", report_file_.path}}));
-    const engine::Paths paths = engine::paths_of(archive_);
-    TRY(report_file_.prepare(check_.rule(paths)));
-    TRY(check_.prepare(paths));
+    TRY(check_distinct({{"--bounds-csv", bounds_csv_}, {"--report", report_file_.path}}));
+    TRY(report_file_.prepare(rule()));
+    TRY(prepare());
     const engine::Run run{
         .processes = processes(), .progress = progress, .page = report_file_.data()};
-    TRY_ASSIGN(CheckReport report, engine::check(run, paths, check_.options));
-    TRY(check_.write_bounds(report.bounds, report.resolution_hz));
+    TRY_ASSIGN(CheckReport report, engine::check(run, paths(), check_));
+    TRY(write_bounds(report.bounds, report.resolution_hz));
     TRY(report_file_.write(report, "check"));
     return report;
   }
 
-  std::vector<std::string> archive_;
   ReportFile report_file_;
-  CheckArguments check_;
-  CommonOptions common_;
 };
 
 }  // namespace

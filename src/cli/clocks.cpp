@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <optional>
-#include <utility>
 
 #include <entrain/entrain.hpp>
 
-#include "base/try.hpp"
 #include "cli/check_options.hpp"
-#include "cli/common.hpp"
 #include "cli/values.hpp"
-#include "cli/verbs.hpp"
 #include "engine/verbs.hpp"
-#include "report/clock_report.hpp"
+#include "report/report.hpp"
 #include "report/units.hpp"
 
 namespace entrain::cli {
@@ -18,7 +14,7 @@ namespace {
 
 using report::ClockOrder;
 
-class ClocksVerb : public Verb {
+class ClocksVerb : public CheckingVerb {
  public:
   [[nodiscard]] const HelpText& help() const override {
     static const HelpText k_help{
@@ -70,8 +66,7 @@ class ClocksVerb : public Verb {
               "1ms, 0.5s. Use it for monitoring. Default: no limit.");
     set.flag("--csv", csv_,
              "Print the table as CSV, with the columns of --json. Use it for a spreadsheet.");
-    check_.declare(set);
-    common_.declare(set, "");
+    declare_check(set, "");
     set.after_parsing([this]() -> Result<void> {
       if (!csv_ || !common_.json) return {};
       return fail(ErrorKind::usage, "--csv and --json exclude each other");
@@ -81,39 +76,25 @@ class ClocksVerb : public Verb {
   [[nodiscard]] bool in_common() const override { return true; }
 
   int run() override {
-    return run_and_report(
-        common_, [&](Progress* progress) { return work(progress); },
-        [this](const Shown& shown) { return exit_code(shown.check); });
+    CorrectOptions options;
+    options.check = check_;
+    options.check.bounds.wanted = true;
+    options.check.threads = common_.own_threads();
+    return run_and_show(
+        common_,
+        [&](Progress* progress) {
+          return engine::check_clocks({.processes = processes(), .progress = progress}, paths(),
+                                      options);
+        },
+        [this](const CheckReport& check) { return exit_code(check); },
+        [this](const CheckReport& check) { return text_of(check); });
   }
 
  private:
-  struct Shown {
-    CheckReport check;
-    ClockOrder order = ClockOrder::off;
-    bool csv = false;
-
-    [[nodiscard]] CheckReport sorted() const {
-      CheckReport result = check;
-      report::sort_clocks(result.clocks, order);
-      return result;
-    }
-    friend std::string json_text(const Shown& shown) {
-      return report::clocks_json_text(shown.sorted());
-    }
-    friend std::string to_text(const Shown& shown, const report::Style& style) {
-      return shown.csv ? report::clocks_csv(shown.sorted().clocks)
-                       : report::clocks_text(shown.check, style, shown.order);
-    }
-  };
-
-  Result<Shown> work(Progress* progress) {
-    CorrectOptions options;
-    options.check = check_.options;
-    options.check.bounds.wanted = true;
-    options.check.threads = common_.own_threads();
-    const engine::Run run{.processes = processes(), .progress = progress};
-    TRY_ASSIGN(CheckReport check, engine::check_clocks(run, engine::paths_of(archive_), options));
-    return Shown{std::move(check), order_, csv_};
+  [[nodiscard]] std::string text_of(CheckReport check) const {
+    if (!csv_ && !common_.json) return report::clocks_text(check, common_.style(), order_);
+    report::sort_clocks(check.clocks, order_);
+    return csv_ ? report::clocks_csv(check.clocks) : report::clocks_json_text(check);
   }
 
   /// Where the check proves nothing, that of the check.
@@ -130,12 +111,9 @@ class ClocksVerb : public Verb {
     return untied ? k_exit_unproven : k_exit_fine;
   }
 
-  std::vector<std::string> archive_;
   ClockOrder order_ = ClockOrder::off;
   std::optional<double> max_offset_s_;
   bool csv_ = false;
-  CheckArguments check_;
-  CommonOptions common_;
 };
 
 }  // namespace

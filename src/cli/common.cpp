@@ -30,15 +30,9 @@ void CommonOptions::declare(OptionSet& set, const std::string& rows) {
 }
 
 int exit_code_of(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::violations:
-      return k_exit_violations;
-    case Verdict::clean:
-      return k_exit_fine;
-    case Verdict::unproven:
-      return k_exit_unproven;
-  }
-  return k_exit_unproven;
+  return verdict == Verdict::violations ? k_exit_violations
+         : verdict == Verdict::clean    ? k_exit_fine
+                                        : k_exit_unproven;
 }
 
 void add_archive(OptionSet& set, std::vector<std::string>& target) {
@@ -78,6 +72,15 @@ void add_output(OptionSet& set, std::string& target, bool& force) {
       "packed so. It appears under this name only when it is complete, and it must not exist yet "
       "(but see --force).");
   add_force(set, force, "DIR");
+}
+
+void add_output_file(OptionSet& set, std::string& target, const std::string& type,
+                     const std::string& what) {
+  set.group("OUTPUT OPTIONS");
+  set.required_path("-o,--output", target, type,
+                    what +
+                        " to write; required. It appears when it is complete, and it must not "
+                        "exist yet (but see --force).");
 }
 
 void add_force(OptionSet& set, bool& force, const std::string& what) {

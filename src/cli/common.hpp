@@ -8,7 +8,7 @@
 
 #include "cli/output.hpp"
 #include "cli/progress_bar.hpp"
-#include "cli/verb.hpp"
+#include "cli/verbs.hpp"
 #include "report/report.hpp"
 
 namespace entrain::cli {
@@ -43,6 +43,9 @@ void add_archive(OptionSet& set, std::vector<std::string>& target);
 
 /// Adds -o, --output and --force of the verbs that write an archive.
 void add_output(OptionSet& set, std::string& target, bool& force);
+/// Adds -o, --output of the verbs that write a file, `what` begins its help.
+void add_output_file(OptionSet& set, std::string& target, const std::string& type,
+                     const std::string& what);
 /// Adds --force of a verb that writes `what`, the value of its option as the help names it.
 void add_force(OptionSet& set, bool& force, const std::string& what);
 
@@ -57,21 +60,25 @@ inline int exit_code_of(const std::optional<Judgement>& judgement) {
   return judgement ? exit_code_of(judgement->verdict) : k_exit_fine;
 }
 
-/// Does `work(Progress*)` under a progress bar, prints its report and returns the exit code:
+/// Does `work(Progress*)` under a progress bar, prints `text(report)` and returns the exit code:
 /// `verdict(report)` if all went well.
-template <class Work, class Verdict>
-int run_and_report(const CommonOptions& common, Work work, Verdict verdict) {
+template <class Work, class Verdict, class Text>
+int run_and_show(const CommonOptions& common, Work work, Verdict verdict, Text text) {
   const auto result = [&] {
     ProgressBar progress(common.quiet || !speaks(), common.verbose && speaks());
     return work(static_cast<Progress*>(&progress));
   }();
   if (!common.quiet) tell_of_refused_threads();
   if (!result) return exit_code_of(result.error());
-  if (!speaks()) return verdict(*result);
-  using report::json_text, report::to_text;  // or those beside the report, as in entrain::net
-  const bool written =
-      write_out(common.json ? json_text(*result) : to_text(*result, common.style()));
-  return written ? verdict(*result) : k_exit_failure;
+  return !speaks() || write_out(text(*result)) ? verdict(*result) : k_exit_failure;
+}
+/// The same with the text that the options ask for.
+template <class Work, class Verdict>
+int run_and_report(const CommonOptions& common, Work work, Verdict verdict) {
+  return run_and_show(common, work, verdict, [&](const auto& report) {
+    using report::json_text, report::to_text;  // or those beside the report, as in entrain::net
+    return common.json ? json_text(report) : to_text(report, common.style());
+  });
 }
 /// The same of work that is fine if it is done.
 template <class Work>

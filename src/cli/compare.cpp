@@ -11,7 +11,6 @@
 #include "base/try.hpp"
 #include "cli/common.hpp"
 #include "cli/values.hpp"
-#include "cli/verbs.hpp"
 #include "engine/verbs.hpp"
 #include "output/output.hpp"
 

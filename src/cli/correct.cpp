@@ -4,18 +4,14 @@
 
 #include "base/try.hpp"
 #include "cli/check_options.hpp"
-#include "cli/common.hpp"
-#include "cli/method_options.hpp"
 #include "cli/report_file.hpp"
-#include "cli/values.hpp"
-#include "cli/verbs.hpp"
 #include "engine/verbs.hpp"
 #include "output/output.hpp"
 
 namespace entrain::cli {
 namespace {
 
-class Correct : public Verb {
+class Correct : public CheckingVerb {
  public:
   [[nodiscard]] const HelpText& help() const override;
 
@@ -23,10 +19,9 @@ class Correct : public Verb {
     add_archive(set, archive_);
     declare_output(set);
     method_.declare(set);
-    check_.declare(set);
-    common_.declare(set,
-                    "kinds of operation without edges, the worst edge also of kinds without "
-                    "violations, and counters at 0");
+    declare_check(set,
+                  "kinds of operation without edges, the worst edge also of kinds without "
+                  "violations, and counters at 0");
     set.after_parsing([this, &set] { return refuse_useless_options(set); });
   }
 
@@ -46,28 +41,24 @@ class Correct : public Verb {
 
   Result<CorrectReport> correct(Progress* progress) {
     TRY(check_distinct(
-        {{"--bounds-csv", check_.bounds_csv}, {"--report", report_file_.path}, {"-o", output_}}));
-    const engine::Paths paths = engine::paths_of(archive_);
-    TRY(report_file_.prepare(check_.rule(paths)));
-    TRY(check_.prepare(paths));
-    options_.check = check_.options;
+        {{"--bounds-csv", bounds_csv_}, {"--report", report_file_.path}, {"-o", output_}}));
+    TRY(report_file_.prepare(rule()));
+    TRY(prepare());
+    options_.check = check_;
     options_.check.threads = common_.own_threads();
     const engine::Run run{
         .processes = processes(), .progress = progress, .page = report_file_.data()};
-    TRY_ASSIGN(CorrectReport report, engine::correct(run, paths, output_, options_));
-    TRY(check_.write_bounds(report.bounds, report.before.resolution_hz));
+    TRY_ASSIGN(CorrectReport report, engine::correct(run, paths(), output_, options_));
+    TRY(write_bounds(report.bounds, report.before.resolution_hz));
     TRY(report_file_.write(report, "correct"));
     return report;
   }
 
-  std::vector<std::string> archive_;
   std::string output_;
   MethodArguments method_;
   CorrectOptions& options_ = method_.options;
   bool no_verify_ = false;
   ReportFile report_file_;
-  CheckArguments check_;
-  CommonOptions common_;
 };
 
 const HelpText& Correct::help() const {
@@ -121,7 +112,6 @@ Result<void> Correct::refuse_useless_options(const OptionSet& set) const {
 
 void Correct::declare_output(OptionSet& set) {
   add_output(set, output_, options_.force);
-  set.group("OUTPUT OPTIONS");
   set.choice("--mode", options_.mode, named_up_to(WriteMode::overlay),
              "How the correction is stored. rewrite: a self-contained archive; every time "
              "stamp is replaced and every other byte stays. overlay: the event files of "

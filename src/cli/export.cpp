@@ -2,22 +2,18 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include <entrain/entrain.hpp>
 
+#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "cli/check_options.hpp"
-#include "cli/common.hpp"
 #include "cli/values.hpp"
-#include "cli/verbs.hpp"
 #include "engine/verbs.hpp"
 
 namespace entrain::cli {
 namespace {
 
-constexpr const char* k_export_group = "OUTPUT OPTIONS";
-class Export : public Verb {
+class Export : public CheckingVerb {
  public:
   [[nodiscard]] const HelpText& help() const override {
     static const HelpText k_help{
@@ -48,8 +44,7 @@ class Export : public Verb {
     add_archive(set, archive_);
     declare_output(set);
     declare_part(set);
-    check_.declare(set);
-    common_.declare(set, "");
+    declare_check(set, "");
     set.after_parsing([this, &set] {
       if (!set.given("--to")) options_.format = format_of_name();
       return refuse_useless_options(set);
@@ -57,10 +52,10 @@ class Export : public Verb {
   }
 
   int run() override {
-    options_.check = check_.options;
+    options_.check = check_;
     options_.check.threads = common_.threads;
     return run_and_report(common_, [&](Progress* progress) {
-      return engine::export_trace(engine::paths_of(archive_), output_, options_, progress);
+      return engine::export_trace(paths(), output_, options_, progress);
     });
   }
 
@@ -91,25 +86,19 @@ class Export : public Verb {
     return {};
   }
 
-  std::vector<std::string> archive_;
   std::string output_;
   ExportOptions options_;
-  CheckArguments check_;
-  CommonOptions common_;
 };
 
 void Export::declare_output(OptionSet& set) {
-  set.group(k_export_group);
+  set.group("OUTPUT OPTIONS");
   set.choice(
       "--to", options_.format, named_up_to(ExportFormat::csv),
       "Format of FILE. perfetto: for https://ui.perfetto.dev and its query language. chrome: JSON "
       "that chrome://tracing and many other viewers read, several times as large. csv: no "
       "picture, but a row per edge with its margin, as entrain edges writes it. Default: chrome "
       "if FILE ends in .json, csv if it ends in .csv, else perfetto.");
-  set.required_path(
-      "-o,--output", output_, "FILE",
-      "The file to write; required. It appears when it is complete, and it must not exist yet "
-      "(but see --force).");
+  add_output_file(set, output_, "FILE", "The file");
   set.flag("--both", options_.both,
            "Show everything twice, as two groups of tracks: by the clocks as measured, and by the "
            "times that entrain correct would write. Use it to see what a correction does. ARCHIVE "
@@ -122,7 +111,6 @@ void Export::declare_output(OptionSet& set) {
 }
 
 void Export::declare_part(OptionSet& set) {
-  set.group(k_export_group);
   set.value("--from", options_.from_s, number(0, 1e9, "seconds"), "SECONDS",
             "Write only what happened from this time on, seconds after the first event. Calls "
             "that are open then begin there. --from 0 writes all of a large trace. Default: the "
@@ -136,8 +124,7 @@ void Export::declare_part(OptionSet& set) {
           const auto count = parse_count(text.substr(k_worst.size()), 1, k_most_windows);
           if (count) return static_cast<std::uint32_t>(*count);
         }
-        return fail(ErrorKind::usage,
-                    fmt::format("is not worst:N with N from 1 to {}", k_most_windows));
+        return usage_error("is not worst:N with N from 1 to {}", k_most_windows);
       },
       "worst:N",
       "Write only what is around the N worst edges: those with the least slack (effect minus "

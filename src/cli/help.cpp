@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "base/names.hpp"
 #include "base/trace_kinds.hpp"
 #include "report/table.hpp"
 
@@ -136,10 +135,6 @@ std::vector<std::pair<std::string, std::string>> exit_codes(
       "one sentence on standard error says what and what to do");
   first.emplace_back("130", "interrupted by SIGINT or SIGTERM; no incomplete output is left");
   return first;
-}
-
-std::string probably_meant(std::string_view typed, const std::vector<std::string>& verbs) {
-  return most_similar(typed, verbs);
 }
 
 std::string overview(const std::vector<HelpText>& verbs) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -39,9 +38,6 @@ std::string short_page(const HelpText& help, const std::vector<OptionHelp>& opti
 /// The exit codes that mean the same for every verb, after those of `first`.
 std::vector<std::pair<std::string, std::string>> exit_codes(
     std::vector<std::pair<std::string, std::string>> first);
-
-/// The verb that a mistyped one probably stands for; "" if none is similar.
-std::string probably_meant(std::string_view typed, const std::vector<std::string>& verbs);
 
 /// Help of the tool as a whole: the verbs with their summaries.
 std::string overview(const std::vector<HelpText>& verbs);

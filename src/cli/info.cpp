@@ -2,7 +2,6 @@
 #include <entrain/entrain.hpp>
 
 #include "cli/common.hpp"
-#include "cli/verbs.hpp"
 #include "engine/verbs.hpp"
 
 namespace entrain::cli {

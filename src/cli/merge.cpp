@@ -6,14 +6,12 @@
 
 #include "base/try.hpp"
 #include "cli/check_options.hpp"
-#include "cli/common.hpp"
-#include "cli/verbs.hpp"
 #include "engine/verbs.hpp"
 
 namespace entrain::cli {
 namespace {
 
-class Merge : public Verb {
+class Merge : public CheckingVerb {
  public:
   [[nodiscard]] const HelpText& help() const override {
     static const HelpText k_help{
@@ -39,41 +37,33 @@ class Merge : public Verb {
   }
 
   void declare(OptionSet& set) override {
-    set.arguments("RANK", files_,
+    set.arguments("RANK", archive_,
                   "Files of a training run, plain or packed (.gz, .zst), one after the other, or "
                   "their folder. They are never touched.");
-    set.group("OUTPUT OPTIONS");
-    set.required_path("-o,--output", output_, "FILE",
-                      "The file to write; required. It appears when it is complete, and it must "
-                      "not exist yet (but see --force).");
+    add_output_file(set, output_, "FILE", "The file");
     add_force(set, options_.force, "FILE");
-    check_.declare(set);
-    common_.declare(set, "all that correct shows with -v");
+    declare_check(set, "all that correct shows with -v");
   }
 
   int run() override {
     return run_and_report(
         common_,
         [&](Progress* progress) -> Result<MergeReport> {
-          const engine::Paths paths = engine::paths_of(files_);
-          TRY(check_distinct({{"--bounds-csv", check_.bounds_csv}, {"-o", output_}}));
-          TRY(check_.prepare(paths));
-          options_.check = check_.options;
+          TRY(check_distinct({{"--bounds-csv", bounds_csv_}, {"-o", output_}}));
+          TRY(prepare());
+          options_.check = check_;
           options_.check.threads = common_.threads;
-          TRY_ASSIGN(MergeReport report, engine::merge(paths, output_, options_, progress));
+          TRY_ASSIGN(MergeReport report, engine::merge(paths(), output_, options_, progress));
           const CorrectReport& correction = report.correction;
-          TRY(check_.write_bounds(correction.bounds, correction.before.resolution_hz));
+          TRY(write_bounds(correction.bounds, correction.before.resolution_hz));
           return report;
         },
         [](const MergeReport& report) { return exit_code_of(report.correction.judgement); });
   }
 
  private:
-  std::vector<std::string> files_;
   std::string output_;
   MergeOptions options_;
-  CheckArguments check_;
-  CommonOptions common_;
 };
 
 }  // namespace

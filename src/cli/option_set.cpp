@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/fail.hpp"
 #include "base/names.hpp"
 
 namespace entrain::cli {
@@ -147,37 +148,21 @@ void OptionSet::flag(const std::string& names, bool& target, const std::string& 
   grouped(*parser_->app.add_flag(names, target, help)).disable_flag_override();
 }
 
-namespace {
-
-/// A text for a Store, or the end of parsing.
-void parse_text(const OptionSet::Store& store, const std::string& name, const std::string& text) {
-  if (const auto stored = store(text); !stored)
-    throw CLI::ValidationError(fmt::format("{} '{}' {}", name, text, stored.error().message));
-}
-
-std::string long_name(const std::string& names) { return names.substr(names.find("--")); }
-
-}  // namespace
-
 void OptionSet::value(const std::string& names, const std::string& type, Store store,
                       const std::string& help) {
-  const auto parse = [store = std::move(store), name = long_name(names)](const std::string& text) {
-    parse_text(store, name, text);
+  const auto parse = [store = std::move(store),
+                      name = names.substr(names.find("--"))](const std::string& text) {
+    if (const auto stored = store(text); !stored)
+      throw CLI::ValidationError(fmt::format("{} '{}' {}", name, text, stored.error().message));
   };
   grouped(*parser_->app.add_option_function<std::string>(names, parse, help))
       .type_name(type)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
-void OptionSet::values(const std::string& names, const std::string& type, Store store,
-                       const std::string& help) {
-  const auto parse = [store = std::move(store),
-                      name = long_name(names)](const std::vector<std::string>& texts) {
-    for (const std::string& text : texts) parse_text(store, name, text);
-  };
-  grouped(*parser_->app.add_option_function<std::vector<std::string>>(names, parse, help))
-      .type_name(type)
-      ->allow_extra_args(false);
+void OptionSet::values(const std::string& names, std::vector<std::string>& target,
+                       const std::string& type, const std::string& help) {
+  grouped(*parser_->app.add_option(names, target, help)).type_name(type)->allow_extra_args(false);
 }
 
 void OptionSet::after_parsing(std::function<Result<void>()> check) {
@@ -196,7 +181,7 @@ bool OptionSet::given(const std::string& name) const { return parser_->app.count
 Result<void> OptionSet::refuse(std::initializer_list<const char*> names,
                                const std::string& why) const {
   for (const char* const name : names) {
-    if (given(name)) return fail(ErrorKind::usage, fmt::format("{} {}", name, why));
+    if (given(name)) return usage_error("{} {}", name, why);
   }
   return {};
 }

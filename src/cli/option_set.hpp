@@ -87,8 +87,8 @@ class OptionSet {
   void choice(const std::string& names, T& target, Choices<std::type_identity_t<T>> choices,
               const std::string& help);
 
-  /// The same as value(), but every one counts if it is given more than once.
-  void values(const std::string& names, const std::string& type, Store store,
+  /// An option whose every value counts if it is given more than once.
+  void values(const std::string& names, std::vector<std::string>& target, const std::string& type,
               const std::string& help);
 
   /// Called after all options were parsed, to refuse combinations. The error is a whole sentence.

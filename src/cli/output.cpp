@@ -18,9 +18,28 @@
 #include "base/printable.hpp"
 #include "base/start_thread.hpp"
 #include "base/unfinished.hpp"
-#include "cli/verb.hpp"
+#include "cli/verbs.hpp"
 
 namespace entrain::cli {
+
+namespace {
+
+Solo alone;
+Team* all_processes = &alone;
+/// Asked after the team has gone, too: by the thread that ends an interrupted run.
+std::atomic<bool> is_first{true};
+
+bool is_colourless = false;
+
+/// Columns of text that lines may have: those of a narrow terminal, else the usual number.
+std::size_t columns_of(int descriptor, std::size_t usual) {
+  constexpr std::size_t k_least = 40;  // in fewer, words do not fit
+  winsize size{};
+  if (::isatty(descriptor) != 1 || ::ioctl(descriptor, TIOCGWINSZ, &size) != 0) return usual;
+  return size.ws_col == 0 ? usual : std::clamp<std::size_t>(size.ws_col, k_least, usual);
+}
+
+}  // namespace
 
 void occupy_standard_descriptors() {
   for (int descriptor = 0; descriptor <= 2; ++descriptor) {
@@ -83,23 +102,7 @@ bool is_capable_terminal(int descriptor) {
   return ::isatty(descriptor) == 1 && terminal != nullptr && std::string_view(terminal) != "dumb";
 }
 
-namespace {
-bool is_colourless = false;
-}
-
 void show_no_colours() { is_colourless = true; }
-
-namespace {
-
-/// Columns of text that lines may have: those of a narrow terminal, else the usual number.
-std::size_t columns_of(int descriptor, std::size_t usual) {
-  constexpr std::size_t k_least = 40;  // in fewer, words do not fit
-  winsize size{};
-  if (::isatty(descriptor) != 1 || ::ioctl(descriptor, TIOCGWINSZ, &size) != 0) return usual;
-  return size.ws_col == 0 ? usual : std::clamp<std::size_t>(size.ws_col, k_least, usual);
-}
-
-}  // namespace
 
 report::Style output_style(bool verbose) {
   const char* no_color = std::getenv("NO_COLOR");
@@ -110,15 +113,6 @@ report::Style output_style(bool verbose) {
   style.columns = columns_of(STDOUT_FILENO, style.columns);
   return style;
 }
-
-namespace {
-
-Solo alone;
-Team* all_processes = &alone;
-/// Asked after the team has gone, too: by the thread that ends an interrupted run.
-std::atomic<bool> is_first{true};
-
-}  // namespace
 
 Team& processes() { return *all_processes; }
 void set_processes(Team& all) {

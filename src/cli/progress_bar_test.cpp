@@ -14,7 +14,7 @@
 
 #include "cli/output.hpp"
 #include "cli/signals.hpp"
-#include "cli/verb.hpp"
+#include "cli/verbs.hpp"
 
 namespace entrain::cli {
 namespace {

@@ -6,19 +6,16 @@
 #include "base/try.hpp"
 #include "base/unfinished.hpp"
 #include "cli/check_options.hpp"
-#include "cli/common.hpp"
 #include "cli/report_file.hpp"
-#include "cli/verbs.hpp"
 #include "engine/verbs.hpp"
 #include "output/output.hpp"
-#include "report/clock_report.hpp"
 #include "report/parts.hpp"
-#include "report/verdict_report.hpp"
+#include "report/report.hpp"
 
 namespace entrain::cli {
 namespace {
 
-class ReportVerb : public Verb {
+class ReportVerb : public CheckingVerb {
  public:
   [[nodiscard]] const HelpText& help() const override {
     static const HelpText k_help{
@@ -54,60 +51,47 @@ class ReportVerb : public Verb {
              "The file to write the page to; it must not exist yet (but see --force). Default: "
              "report.html.");
     add_force(set, force_, "FILE.html");
-    check_.declare(set);
-    common_.declare(set, "kinds of operation without edges, and counters at 0");
+    declare_check(set, "kinds of operation without edges, and counters at 0");
   }
 
   [[nodiscard]] bool in_common() const override { return true; }
 
   int run() override {
-    return run_and_report(
+    return run_and_show(
         common_, [&](Progress* progress) { return work(progress); },
-        [](const Outcome& outcome) {
-          return exit_code_of(outcome.report.before.judgement.verdict);
+        [](const CorrectReport& report) { return exit_code_of(report.before.judgement.verdict); },
+        [this](const CorrectReport& report) {
+          return common_.json ? report::json_text(report) : text_of(report);
         });
   }
 
  private:
-  /// The report of the correction, and the file; printed as the verb prints it.
-  struct Outcome {
-    CorrectReport report;
-    std::string file;
+  [[nodiscard]] std::string text_of(const CorrectReport& report) const {
+    const report::Style style = common_.style();
+    return fmt::format("{}{}\nAs entrain correct would write it:\n{}\nThe page: {}\n",
+                       report::verdict_text(report.before, style),
+                       report::paragraph(report::clocks_sentence(report.clocks), style),
+                       report::verdict_text(report, style), file_.path);
+  }
 
-    friend std::string json_text(const Outcome& outcome) {
-      return report::json_text(outcome.report);
-    }
-    friend std::string to_text(const Outcome& outcome, const report::Style& style) {
-      const CorrectReport& report = outcome.report;
-      return fmt::format("{}{}\nAs entrain correct would write it:\n{}\nThe page: {}\n",
-                         report::verdict_text(report.before, style),
-                         report::paragraph(report::clocks_sentence(report.clocks), style),
-                         report::verdict_text(report, style), outcome.file);
-    }
-  };
-
-  Result<Outcome> work(Progress* progress) {
-    TRY(check_distinct({{"--bounds-csv", check_.bounds_csv}, {"-o", file_.path}}));
-    const engine::Paths paths = engine::paths_of(archive_);
-    TRY(file_.prepare(engine::output_rule(paths, check_.options, force_)));
-    TRY(check_.prepare(paths));
+  Result<CorrectReport> work(Progress* progress) {
+    TRY(check_distinct({{"--bounds-csv", bounds_csv_}, {"-o", file_.path}}));
+    TRY(file_.prepare(engine::output_rule(paths(), check_, force_)));
+    TRY(prepare());
     CorrectOptions options;
-    options.check = check_.options;
+    options.check = check_;
     options.check.bounds.wanted = true;
     options.check.threads = common_.own_threads();
     const engine::Run run{.processes = processes(), .progress = progress, .page = file_.data()};
-    TRY_ASSIGN(CorrectReport report, engine::plan_correction(run, paths, options));
-    TRY(check_.write_bounds(report.bounds, report.before.resolution_hz));
+    TRY_ASSIGN(CorrectReport report, engine::plan_correction(run, paths(), options));
+    TRY(write_bounds(report.bounds, report.before.resolution_hz));
     TRY(file_.write(report, "report"));
     note_result(file_.path);
-    return Outcome{std::move(report), file_.path};
+    return report;
   }
 
-  std::vector<std::string> archive_;
   bool force_ = false;
   ReportFile file_{"report.html"};
-  CheckArguments check_;
-  CommonOptions common_;
 };
 
 }  // namespace

@@ -30,7 +30,7 @@ template <class Report>
 Result<void> ReportFile::write(const Report& report, const std::string& verb) const {
   if (path.empty()) return {};
   if (!speaks()) return agree({});
-  const auto text = page::html(report, data_, {.command = verb});
+  const auto text = page::html(report, data_, verb);
   if (!text) return agree(tl::unexpected(text.error()));
   return agree(write_output(path, *text, rule_));
 }

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include <entrain/error.hpp>
-#include <entrain/report.hpp>
 
 #include "cli/option_set.hpp"
 #include "output/output.hpp"

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <entrain/entrain.hpp>
 
+#include "base/fail.hpp"
 #include "base/printable.hpp"
 
 namespace entrain::cli {
@@ -21,8 +22,8 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// Variables that the tool reads, other than those that every program obeys.
-constexpr const char* k_variables[] = {"ENTRAIN_PROCESSES"};
+/// The variable that the tool reads, other than those that every program obeys.
+constexpr const char* k_variable = "ENTRAIN_PROCESSES";
 constexpr std::size_t k_most_shown = 120;  ///< code points of what one process has
 
 Team::Bytes packed(const Words& words) {
@@ -89,9 +90,8 @@ std::string difference(const Words& first, const Other& other) {
 
 Words words_of_start(int argc, char** argv) {
   Words words{fmt::format("entrain {}", version())};
-  for (const char* const name : k_variables) {
-    if (const char* const value = std::getenv(name))
-      words.push_back(fmt::format("{}={}", name, value));
+  if (const char* const value = std::getenv(k_variable)) {
+    words.push_back(fmt::format("{}={}", k_variable, value));
   }
   words.insert(words.end(), argv + std::min(argc, 1), argv + argc);
   return words;
@@ -100,9 +100,8 @@ Words words_of_start(int argc, char** argv) {
 Result<void> check_same_start(Team& team, const Words& words) {
   const std::optional<Other> other = first_other(team, words);
   if (!other) return team.agree({});
-  return team.agree(fail(ErrorKind::usage,
-                         fmt::format("all processes of a run need the same command line, but {}",
-                                     difference(words, *other))));
+  return team.agree(usage_error("all processes of a run need the same command line, but {}",
+                                difference(words, *other)));
 }
 
 Result<void> check_same_folder(Team& team) {
@@ -111,10 +110,9 @@ Result<void> check_same_folder(Team& team) {
   const std::optional<Other> other = first_other(team, {folder});
   if (!other) return team.agree({});
   return team.agree(
-      fail(ErrorKind::usage,
-           fmt::format("process {} was started in {}, process 0 in {}; start all processes in one "
-                       "folder, or give absolute paths",
-                       other->rank, other->words.front(), folder)));
+      usage_error("process {} was started in {}, process 0 in {}; start all processes in one "
+                  "folder, or give absolute paths",
+                  other->rank, other->words.front(), folder));
 }
 
 }  // namespace entrain::cli

@@ -18,7 +18,7 @@
 #include "base/start_thread.hpp"
 #include "base/unfinished.hpp"
 #include "cli/output.hpp"
-#include "cli/verb.hpp"
+#include "cli/verbs.hpp"
 
 namespace entrain::cli {
 namespace {
@@ -115,6 +115,19 @@ void handle(int signal, void (*handler)(int)) {
   sigaction(signal, &action, nullptr);
 }
 
+iovec part(const char* text) { return {const_cast<char*>(text), std::strlen(text)}; }
+
+/// Writes "entrain: `what`; " and either `otherwise` or where the result is.
+void say(const char* what, const char* otherwise) noexcept {
+  const char* const result = noted_result();
+  const bool complete = *result != '\0';
+  const std::array parts{part("entrain: "), part(what),
+                         part(complete ? "; the result is complete: " : otherwise), part(result),
+                         part("\n")};
+  const ssize_t ignored = ::writev(STDERR_FILENO, parts.data(), static_cast<int>(parts.size()));
+  static_cast<void>(ignored);
+}
+
 }  // namespace
 
 void install_signal_handlers() {
@@ -133,23 +146,6 @@ void install_signal_handlers() {
 }
 
 bool interrupted() { return asked_to_stop.load(std::memory_order_relaxed); }
-
-namespace {
-
-iovec part(const char* text) { return {const_cast<char*>(text), std::strlen(text)}; }
-
-/// Writes "entrain: `what`; " and either `otherwise` or where the result is.
-void say(const char* what, const char* otherwise) noexcept {
-  const char* const result = noted_result();
-  const bool complete = *result != '\0';
-  const std::array parts{part("entrain: "), part(what),
-                         part(complete ? "; the result is complete: " : otherwise), part(result),
-                         part("\n")};
-  const ssize_t ignored = ::writev(STDERR_FILENO, parts.data(), static_cast<int>(parts.size()));
-  static_cast<void>(ignored);
-}
-
-}  // namespace
 
 void say_interrupted() noexcept {
   if (speaks()) say("interrupted", "; nothing was written");

@@ -3,15 +3,13 @@
 
 #include "base/try.hpp"
 #include "cli/check_options.hpp"
-#include "cli/common.hpp"
-#include "cli/verbs.hpp"
 #include "engine/verbs.hpp"
 #include "report/report.hpp"
 
 namespace entrain::cli {
 namespace {
 
-class Stragglers : public Verb {
+class Stragglers : public CheckingVerb {
  public:
   [[nodiscard]] const HelpText& help() const override {
     static const HelpText k_help{
@@ -44,8 +42,7 @@ class Stragglers : public Verb {
     set.flag("--csv", csv_,
              "Print CSV, a row per collective in order of time, with the columns of \"longest\" in "
              "--json. Use it for a spreadsheet, or to plot waits over time.");
-    check_.declare(set);
-    common_.declare(set, "all processes");
+    declare_check(set, "all processes");
     set.after_parsing([this, &set]() -> Result<void> {
       TRY(set.refuse({"--bounds-csv"}, "is of no use here; see check"));
       if (!csv_ || !common_.json) return {};
@@ -55,36 +52,21 @@ class Stragglers : public Verb {
 
   int run() override {
     CorrectOptions options;
-    options.check = check_.options;
+    options.check = check_;
     options.check.threads = common_.threads;
-    return run_and_report(
+    return run_and_show(
         common_,
-        [&](Progress* progress) -> Result<Shown> {
-          const engine::Run run{.processes = alone_, .progress = progress};
-          TRY_ASSIGN(StragglerReport report,
-                     engine::find_stragglers(run, engine::paths_of(archive_), options));
-          return Shown{std::move(report), csv_};
-        },
-        [](const Shown& shown) { return shown.report.proven > 0 ? k_exit_fine : k_exit_unproven; });
+        [&](Progress* progress) { return engine::find_stragglers(paths(), options, progress); },
+        [](const StragglerReport& r) { return r.proven > 0 ? k_exit_fine : k_exit_unproven; },
+        [this](const StragglerReport& r) {
+          return csv_           ? report::stragglers_csv(r)
+                 : common_.json ? report::json_text(r)
+                                : report::to_text(r, common_.style());
+        });
   }
 
  private:
-  struct Shown {
-    StragglerReport report;
-    bool csv = false;
-
-    friend std::string json_text(const Shown& shown) { return report::json_text(shown.report); }
-    friend std::string to_text(const Shown& shown, const report::Style& style) {
-      return shown.csv ? report::stragglers_csv(shown.report)
-                       : report::to_text(shown.report, style);
-    }
-  };
-
-  std::vector<std::string> archive_;
   bool csv_ = false;
-  Solo alone_;
-  CheckArguments check_;
-  CommonOptions common_;
 };
 
 }  // namespace

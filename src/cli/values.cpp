@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/exact.hpp"
+#include "base/fail.hpp"
 
 namespace entrain::cli {
 namespace {
@@ -45,7 +46,7 @@ std::optional<std::int64_t> billionths_of(std::string_view text) {
 Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t least, std::uint64_t most) {
   const auto value = number_in<std::uint64_t>(text);
   if (value && *value >= least && *value <= most) return *value;
-  return fail(ErrorKind::usage, fmt::format("is not a whole number from {} to {}", least, most));
+  return usage_error("is not a whole number from {} to {}", least, most);
 }
 
 Result<std::uint64_t> parse_size(std::string_view text) {
@@ -65,9 +66,8 @@ Result<std::uint64_t> parse_size(std::string_view text) {
 Result<double> parse_number(std::string_view text, double least, double most, const char* unit) {
   const auto value = number_in<double>(text);
   if (value && *value >= least && *value <= most) return *value;
-  return fail(ErrorKind::usage,
-              fmt::format("is not a number {}from {:g} to {:g}",
-                          *unit == '\0' ? "" : fmt::format("of {} ", unit), least, most));
+  return usage_error("is not a number {}from {:g} to {:g}",
+                     *unit == '\0' ? "" : fmt::format("of {} ", unit), least, most);
 }
 
 Result<double> parse_duration(std::string_view text) {
@@ -105,10 +105,10 @@ Result<Decimal9> parse_decimal9(std::string_view text, std::int64_t most) {
   const auto billionths = billionths_of(text);
   if (billionths && *billionths > 0 && *billionths <= most * k_billion)
     return Decimal9{*billionths};
-  return fail(ErrorKind::usage,
-              fmt::format("is not a decimal number above 0 and at most {}, with at "
-                          "most 9 decimals and no exponent",
-                          most));
+  return usage_error(
+      "is not a decimal number above 0 and at most {}, with at "
+      "most 9 decimals and no exponent",
+      most);
 }
 
 Result<MuOption> parse_mu(std::string_view text) {
@@ -118,10 +118,10 @@ Result<MuOption> parse_mu(std::string_view text) {
   if (text == "1tick") return MuOption{MuSource::one_tick, 0};
   const auto seconds = parse_number(text, 0, k_most_mu_s, "seconds");
   if (seconds) return MuOption{MuSource::fixed, std::abs(*seconds)};
-  return fail(ErrorKind::usage,
-              fmt::format("is not auto, delays, rtt, 1tick or a number of seconds from 0 "
-                          "to {:g}",
-                          k_most_mu_s));
+  return usage_error(
+      "is not auto, delays, rtt, 1tick or a number of seconds from 0 "
+      "to {:g}",
+      k_most_mu_s);
 }
 
 }  // namespace entrain::cli

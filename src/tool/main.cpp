@@ -11,11 +11,11 @@
 #include <fmt/format.h>
 #include <entrain/entrain.hpp>
 
+#include "base/names.hpp"
 #include "cli/common.hpp"
 #include "cli/output.hpp"
 #include "cli/same_start.hpp"
 #include "cli/signals.hpp"
-#include "cli/verbs.hpp"
 #include "net/cli/verbs.hpp"
 #include "record/cli/record.hpp"
 #include "sim/cli/verbs.hpp"
@@ -28,32 +28,16 @@ namespace {
 using Verbs = std::vector<std::unique_ptr<Verb>>;
 
 Verbs all_verbs() {
-  Verbs verbs;
-  verbs.push_back(make_info());
-  verbs.push_back(make_check());
-  verbs.push_back(make_clocks());
-  verbs.push_back(make_correct());
-  verbs.push_back(make_report());
-  verbs.push_back(make_stragglers());
-  verbs.push_back(make_edges());
-  verbs.push_back(make_export());
-  verbs.push_back(make_merge());
-  verbs.push_back(make_summarise());
-  verbs.push_back(make_fit());
-  verbs.push_back(make_apply());
-  verbs.push_back(make_align());
-  verbs.push_back(make_compare());
-  verbs.push_back(make_distort());
-  verbs.push_back(make_drop());
-  verbs.push_back(make_synth());
-  verbs.push_back(make_record());
+  std::vector<std::unique_ptr<Verb> (*)()> makers{
+      make_info,  make_check,   make_clocks,  make_correct,   make_report, make_stragglers,
+      make_edges, make_export,  make_merge,   make_summarise, make_fit,    make_apply,
+      make_align, make_compare, make_distort, make_drop,      make_synth,  make_record};
 #if ENTRAIN_HAS_NET
-  verbs.push_back(net::make_net());
-  verbs.push_back(net::make_bound());
-  verbs.push_back(net::make_schedule());
-  verbs.push_back(net::make_simulate());
-  verbs.push_back(net::make_tables());
+  makers.insert(makers.end(), {net::make_net, net::make_bound, net::make_schedule,
+                               net::make_simulate, net::make_tables});
 #endif
+  Verbs verbs;
+  for (const auto make : makers) verbs.push_back(make());
   return verbs;
 }
 
@@ -83,7 +67,7 @@ int unknown_verb(std::string_view name, const Verbs& verbs) {
   for (const auto& verb : verbs) {
     if (!has_two_words(*verb)) names.push_back(verb->help().verb);
   }
-  const std::string meant = probably_meant(
+  const std::string meant = most_similar(
       name, name.starts_with('-') ? std::vector<std::string>{"--help", "--version"} : names);
   complain(meant.empty()
                ? fmt::format("there is no verb '{}'; the verbs are {} (see entrain --help)", name,

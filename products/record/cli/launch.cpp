@@ -15,7 +15,7 @@
 #include <fmt/format.h>
 
 #include "cli/output.hpp"
-#include "cli/verb.hpp"
+#include "cli/verbs.hpp"
 
 namespace entrain::cli {
 namespace {

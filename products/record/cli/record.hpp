@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "cli/verb.hpp"
+#include "cli/verbs.hpp"
 
 namespace entrain::cli {
 

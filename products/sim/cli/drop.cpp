@@ -107,11 +107,7 @@ void Drop::declare_losses(OptionSet& set) {
             "Regions that are open there are never left. Use it for full buffers and killed "
             "processes. Default: none; if LOCATIONS is missing, a third.");
   set.values(
-      "--call", "NAME",
-      [this](std::string_view name) -> Result<void> {
-        options_.calls.emplace_back(name);
-        return {};
-      },
+      "--call", options_.calls, "NAME",
       "Lose all records of one kind of call. NAME is send, isend, recv, irecv or collective; a "
       "collective operation such as Allreduce; or a region such as MPI_Ssend, for the records "
       "written in it. It can be given more than once. Use it for filters. Default: no call.");
