@@ -13,6 +13,7 @@
 #include <entrain/clock_map.hpp>
 #include <entrain/error.hpp>
 
+#include "base/uncopied.hpp"
 #include "formats/parts/fields.hpp"
 #include "formats/recording.hpp"
 
@@ -20,13 +21,8 @@ namespace entrain::formats {
 
 /// What reading the files of a run leaves of them in memory, before their contents are joined. Each
 /// file is read by itself, so that files may be read on several machines.
-class Parts {
+class Parts : public Uncopied {
  public:
-  Parts() = default;
-  Parts(const Parts&) = delete;
-  Parts& operator=(const Parts&) = delete;
-  virtual ~Parts() = default;
-
   /// Adds the files of a summary; false if it is damaged.
   [[nodiscard]] virtual bool unpack(parts::FieldReader& fields) = 0;
 

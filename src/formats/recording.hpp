@@ -123,7 +123,7 @@ class Recording : public Source {
       const std::function<Result<void>(const Work&)>& see) const = 0;
 
   /// Writes what Source::stage() needs of the files when the clocks are known, beside the maps.
-  virtual void pack_fitted(parts::FieldWriter& fields) const { static_cast<void>(fields); }
+  virtual void pack_fitted(parts::FieldWriter&) const {}
 
   // What follows for all of them.
 
@@ -136,7 +136,7 @@ class Recording : public Source {
   /// Adds a warning of a file that ends inside a record.
   void warn_of_cut(const std::filesystem::path& file);
   [[nodiscard]] const std::string& path() const final { return clocks.name; }
-  [[nodiscard]] const std::string& format_name() const final { return format; }
+  [[nodiscard]] std::string format_name() const final { return format; }
   [[nodiscard]] Remarks remarks() const final { return {notes, warnings, guesses}; }
   [[nodiscard]] double open_s() const final { return read_s; }
   [[nodiscard]] Result<void> check_options(const CheckOptions& options) const final;

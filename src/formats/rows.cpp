@@ -94,12 +94,6 @@ void Rows::add_row(LocationIndex clock, const std::string& name, std::vector<Cal
   }
 }
 
-Result<std::vector<trace::LocationSkeleton>> Rows::scan_all(
-    std::span<const LocationIndex> locations, unsigned threads, Progress* progress) const {
-  static_cast<void>(threads), static_cast<void>(progress);
-  return std::vector<trace::LocationSkeleton>(locations.size());
-}
-
 std::span<const Rows::Call> Rows::calls_of(LocationIndex location) const {
   const std::size_t clocks = trace_.locations.size() - lanes_.size();
   if (location < clocks) return {};

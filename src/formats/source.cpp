@@ -1,11 +1,57 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/source.hpp"
 
+#include <algorithm>
+#include <map>
+
 #include <fmt/core.h>
 
 #include "base/fail.hpp"
+#include "trace/straight_stamps.hpp"
 
 namespace entrain::formats {
+
+ConstantShifts constant_shifts(const trace::Trace& trace, std::span<const ClockMap> maps) {
+  constexpr double k_us = 1000;  // nanoseconds
+  ConstantShifts result{.maps = std::vector<ClockMap>(maps.size()),
+                        .left_out = std::vector<std::int64_t>(maps.size()),
+                        .note = {}};
+  std::int64_t left_out = 0;
+  std::map<std::uint32_t, std::size_t> of_process;
+  for (std::size_t c = 0; c < maps.size(); ++c) {
+    const trace::LocationSkeleton& clock = trace.locations[c];
+    const auto [carrier, is_first] = of_process.try_emplace(trace.definitions.process_of[c], c);
+    if (!is_first) result.maps[c] = result.maps[carrier->second];
+    const bool is_moved = !maps[c].is_identity() || !result.maps[c].is_identity();
+    if (clock.event_count == 0 || !is_moved) continue;
+    std::vector<std::int64_t> shifts;  // that the map asks for while the clock has events
+    for (const std::uint64_t stamp : trace::straight_stamps(clock.first, clock.last, {&maps[c]})) {
+      shifts.push_back(maps[c](stamp) - static_cast<std::int64_t>(stamp));
+    }
+    const auto [least, most] = std::ranges::minmax(shifts);
+    if (!is_first) {
+      const std::int64_t shift = result.maps[c](0);
+      result.left_out[c] = std::max(most - shift, shift - least);
+      continue;
+    }
+    const std::int64_t shift = least + (most - least) / 2;
+    result.maps[c] = ClockMap().shifted(shift);
+    result.left_out[c] = most - shift;
+    if (most - shift <= left_out) continue;
+    left_out = most - shift;
+    result.note = fmt::format(
+        "an overlay shifts each file as a whole: of the correction of {}, up to {:.3f} us are left "
+        "out, and of the others less",
+        trace::process_name(trace.definitions, static_cast<LocationIndex>(c)),
+        static_cast<double>(left_out) / k_us);
+  }
+  return result;
+}
+
+std::string shown_name(std::span<const std::filesystem::path> paths) {
+  const std::string first = paths.front().string();
+  return paths.size() == 1 ? first : fmt::format("{} and {} more", first, paths.size() - 1);
+}
 
 std::string place_of(const Source& source, const trace::Trace& trace, LocationIndex location) {
   if (source.given()) {

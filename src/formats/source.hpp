@@ -21,12 +21,13 @@
 
 #include "base/flat_map.hpp"
 #include "base/try.hpp"
-#include "formats/constant_shifts.hpp"
+#include "base/uncopied.hpp"
 #include "formats/merge_plan.hpp"
 #include "output/output.hpp"
 #include "trace/collectives.hpp"
 #include "trace/loaded_trace.hpp"
 #include "trace/properties.hpp"
+#include "trace/trace.hpp"
 #include "trace/workers.hpp"
 
 /// Formats of traces. Each is a folder that implements Source; formats/registry chooses one.
@@ -71,13 +72,8 @@ struct WritePlan {
 };
 
 /// A written trace as a reader sees it.
-class Reread {
+class Reread : public Uncopied {
  public:
-  Reread() = default;
-  Reread(const Reread&) = delete;
-  Reread& operator=(const Reread&) = delete;
-  virtual ~Reread() = default;
-
   /// The trace; its stamps are those of the original if has_own_stamps() is false.
   [[nodiscard]] virtual const trace::LoadedTrace& loaded() const = 0;
   [[nodiscard]] virtual bool has_own_stamps() const = 0;
@@ -90,13 +86,8 @@ class Reread {
 };
 
 /// A complete result under a temporary name. Without commit() it is removed.
-class Staged {
+class Staged : public Uncopied {
  public:
-  Staged() = default;
-  Staged(const Staged&) = delete;
-  Staged& operator=(const Staged&) = delete;
-  virtual ~Staged() = default;
-
   /// Path of the result after commit().
   [[nodiscard]] virtual std::filesystem::path path() const = 0;
   /// Paths of OTF2 anchors before commit(); empty: the result is of another format.
@@ -144,7 +135,7 @@ struct FileFingerprint {
 };
 
 /// Access to the times of all events of a trace, for comparisons.
-class TimedEvents {
+class TimedEvents : public Uncopied {
  public:
   struct Location {
     std::uint64_t id = 0;
@@ -156,18 +147,12 @@ class TimedEvents {
     FileFingerprint fingerprint;
   };
 
-  TimedEvents() = default;
-  TimedEvents(const TimedEvents&) = delete;
-  TimedEvents& operator=(const TimedEvents&) = delete;
-  virtual ~TimedEvents() = default;
-
   /// Reads the times of a location; may be called again, and by several threads. Errors:
   /// ErrorKind::input for files that changed.
   [[nodiscard]] virtual Result<LocationTimes> times(LocationIndex location) const = 0;
   /// Hashes of the events of a file of `files`, from which its fingerprint is computed. Errors: as
   /// above.
-  [[nodiscard]] virtual Result<std::vector<std::uint64_t>> event_hashes(std::size_t file) const {
-    static_cast<void>(file);
+  [[nodiscard]] virtual Result<std::vector<std::uint64_t>> event_hashes(std::size_t) const {
     return std::vector<std::uint64_t>();
   }
   [[nodiscard]] virtual Result<void> check_unchanged() const { return {}; }
@@ -178,6 +163,21 @@ class TimedEvents {
   std::int64_t begin = 0, end = 0;            ///< first and last time of all events, ticks
   std::vector<File> files;                    ///< files that hold events
 };
+
+/// Clock maps that shift all events of a clock alike, and what they leave out.
+struct ConstantShifts {
+  std::vector<ClockMap> maps;
+  std::vector<std::int64_t> left_out;  ///< largest distance of each clock from its map, ticks
+  std::string note;  ///< names the clock of which they leave out most; empty if they are exact
+};
+
+/// The shift of each clock is the middle between the least and the largest one that `maps` ask for
+/// while it has events. Maps of clocks without events become identities. The first clock of a
+/// process decides for all of it: they are in one file.
+///
+/// Example: a map adds 100 ns to the first event of a clock and 300 ns to the last one. The shift
+/// is 200 ns, and up to 100 ns are left out.
+ConstantShifts constant_shifts(const trace::Trace& trace, std::span<const ClockMap> maps);
 
 /// Selects calls by clock (position in Clocks::clocks), begin and end, ticks: true for those
 /// wanted. Empty: all are.
@@ -192,26 +192,18 @@ struct Remarks {
 
 /// A trace of any format: gives its contents, communication and times, and writes it with other
 /// times. Immutable once open; const functions may be called from any thread.
-class Source {
+class Source : public Uncopied {
  public:
-  Source() = default;
-  Source(const Source&) = delete;
-  Source& operator=(const Source&) = delete;
-  virtual ~Source() = default;
-
   /// Path, or paths in a few words, for messages.
   [[nodiscard]] virtual const std::string& path() const = 0;
   /// Name of the format with its article, for messages; example: "an OTF2 archive".
-  [[nodiscard]] virtual const std::string& format_name() const = 0;
+  [[nodiscard]] virtual std::string format_name() const = 0;
   [[nodiscard]] virtual Remarks remarks() const { return {}; }
   /// Time that opening took, s.
   [[nodiscard]] virtual double open_s() const { return 0; }
 
   /// Refuses options that the format does not have. Errors: ErrorKind::usage.
-  [[nodiscard]] virtual Result<void> check_options(const CheckOptions& options) const {
-    static_cast<void>(options);
-    return {};
-  }
+  [[nodiscard]] virtual Result<void> check_options(const CheckOptions&) const { return {}; }
   /// Refuses, before long work, a result that cannot be written. Errors: ErrorKind::usage,
   /// ErrorKind::input.
   [[nodiscard]] virtual Result<void> check_writable(WriteMode mode, bool mark_offsets) const = 0;
@@ -231,12 +223,9 @@ class Source {
                                                    const std::string& clock_samples) const = 0;
   /// Name of the event of a clock at a stamp, by which a user finds it: its trace, span and
   /// operation; "" where the format has none, or kept only the names of the worst edges.
-  [[nodiscard]] virtual std::string event_name(LocationIndex clock, std::uint64_t stamp) const {
-    static_cast<void>(clock), static_cast<void>(stamp);
-    return "";
-  }
+  [[nodiscard]] virtual std::string event_name(LocationIndex, std::uint64_t) const { return ""; }
   /// Adds to a report the counts that do not follow from edges: calls without edges, coverage.
-  virtual void complete(CheckReport& report) const { static_cast<void>(report); }
+  virtual void complete(CheckReport&) const {}
   /// Map of each given clock: given stamp -> stored stamp. They differ after a clock was set back:
   /// given stamps go on increasing. Empty: all are as stored.
   [[nodiscard]] virtual std::vector<ClockMap> stored_times() const { return {}; }
@@ -248,30 +237,24 @@ class Source {
   /// loaded trace. Empty: the format has none. Collective: every process gets all of them. Errors:
   /// those of pairing.
   [[nodiscard]] virtual Result<std::optional<trace::Collectives>> collectives(
-      const trace::Share& share, const CheckOptions& options, Progress* progress) const {
-    static_cast<void>(share), static_cast<void>(options), static_cast<void>(progress);
+      const trace::Share& /*share*/, const CheckOptions&, Progress*) const {
     return std::nullopt;
   }
 
-  /// This source, paired anew by the times of `maps`. Null: its pairs do not depend on clocks.
-  [[nodiscard]] virtual std::unique_ptr<Source> paired_after(std::span<const ClockMap> maps) const {
-    static_cast<void>(maps);
+  /// This source, paired anew by the times of these maps. Null: its pairs do not depend on clocks.
+  [[nodiscard]] virtual std::unique_ptr<Source> paired_after(std::span<const ClockMap>) const {
     return nullptr;
   }
 
   /// True if a result of this mode moves each clock as a whole, as whole_shifts() says.
-  [[nodiscard]] virtual bool shifts_as_a_whole(WriteMode mode) const {
-    static_cast<void>(mode);
-    return false;
-  }
+  [[nodiscard]] virtual bool shifts_as_a_whole(WriteMode) const { return false; }
   /// Smallest new time that can be written, ticks. If the first time is below 0, all times
   /// are shifted so that they begin at 0.
   [[nodiscard]] virtual std::int64_t earliest_time() const { return 0; }
   /// The maps nearest to `maps` by which a result moves each clock as a whole: constants, unless a
   /// format stores more.
-  [[nodiscard]] virtual ConstantShifts whole_shifts(WriteMode mode, const trace::Trace& trace,
+  [[nodiscard]] virtual ConstantShifts whole_shifts(WriteMode, const trace::Trace& trace,
                                                     std::span<const ClockMap> maps) const {
-    static_cast<void>(mode);
     return constant_shifts(trace, maps);
   }
   /// Largest new stamp that can be written, ticks.
@@ -300,11 +283,13 @@ class Source {
   /// The calls as rows; null if the loaded trace has them in its locations. Memory: all wanted
   /// calls.
   [[nodiscard]] virtual Result<std::shared_ptr<const Rows>> rows(
-      const trace::Trace& clocks, const WorkFilter& is_wanted = {}) const {
-    static_cast<void>(clocks), static_cast<void>(is_wanted);
+      const trace::Trace& /*clocks*/, const WorkFilter& /*is_wanted*/ = {}) const {
     return nullptr;
   }
 };
+
+/// The name of a trace in reports: its path, or the first one and the number of the others.
+std::string shown_name(std::span<const std::filesystem::path> paths);
 
 /// Name of a location for messages: the process of a given clock, else the id of the location.
 std::string place_of(const Source& source, const trace::Trace& trace, LocationIndex location);

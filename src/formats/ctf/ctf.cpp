@@ -96,9 +96,7 @@ class Run : public formats::Recording {
     run->rules_ = std::move(rules);
     TRY_ASSIGN(run->files, real_paths(run->roots_));
     TRY_ASSIGN(run->inputs_, files_below(run->roots_));
-    run->clocks.name = run->roots_.front().string();
-    const std::size_t more = run->roots_.size() - 1;
-    if (more > 0) run->clocks.name += fmt::format(" and {} more", more);
+    run->clocks.name = formats::shown_name(run->roots_);
     run->format = "CTF traces";
     run->words = {.single = "message", .written = "copy"};
     run->has_overlay = run->has_lines_only = true;

@@ -12,6 +12,8 @@
 
 #include <entrain/error.hpp>
 
+#include "base/uncopied.hpp"
+
 /// Packed texts: gzip and zstd.
 namespace entrain::json {
 
@@ -40,16 +42,12 @@ std::string_view without_packing(std::string_view name);
 bool is_named(const std::filesystem::path& file, std::initializer_list<std::string_view> endings);
 
 /// Unpacks one stream after the other. Throws std::bad_alloc.
-class Unpacker {
+class Unpacker : public Uncopied {
  public:
   enum class State : std::uint8_t { more, end_of_stream, damaged };
 
   /// Null for Packing::none.
   static std::unique_ptr<Unpacker> make(Packing packing);
-  Unpacker() = default;
-  Unpacker(const Unpacker&) = delete;
-  Unpacker& operator=(const Unpacker&) = delete;
-  virtual ~Unpacker() = default;
 
   /// Takes bytes off the front of `from`, and unpacks them to the front of `to`, which loses what
   /// is filled. `more`: one of the two is empty.
@@ -61,13 +59,9 @@ class Unpacker {
 };
 
 /// Packs a stream. Throws std::bad_alloc.
-class Packer {
+class Packer : public Uncopied {
  public:
   static std::unique_ptr<Packer> make(Packing packing);
-  Packer() = default;
-  Packer(const Packer&) = delete;
-  Packer& operator=(const Packer&) = delete;
-  virtual ~Packer() = default;
 
   enum class State : std::uint8_t { more, done, failed };
   /// Takes bytes off the front of `from`, and fills `to` from its front, which loses what is

@@ -187,10 +187,7 @@ Result<void> keep_beside(const fs::path& anchor, const fs::path& folder) {
 class ArchiveSource : public formats::Source {
  public:
   explicit ArchiveSource(std::vector<fs::path> paths)
-      : paths_(std::move(paths)),
-        path_(paths_.size() == 1
-                  ? paths_.front().string()
-                  : fmt::format("{} and {} more", paths_.front().string(), paths_.size() - 1)) {
+      : paths_(std::move(paths)), path_(formats::shown_name(paths_)) {
     const std::size_t archives = anchors_of(paths_).size();
     if (archives < 2) return;
     warnings_.push_back(
@@ -200,10 +197,7 @@ class ArchiveSource : public formats::Source {
   }
 
   [[nodiscard]] const std::string& path() const override { return path_; }
-  [[nodiscard]] const std::string& format_name() const override {
-    static const std::string name = "an OTF2 archive";
-    return name;
-  }
+  [[nodiscard]] std::string format_name() const override { return "an OTF2 archive"; }
 
   [[nodiscard]] formats::Remarks remarks() const override { return {{}, warnings_}; }
 

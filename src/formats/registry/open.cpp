@@ -396,11 +396,6 @@ Result<std::unique_ptr<Source>> open_standard_input(unsigned threads, const Read
 
 }  // namespace
 
-std::string shown_name(const Paths& paths) {
-  const std::string first = paths.front().string();
-  return paths.size() == 1 ? first : fmt::format("{} and {} more", first, paths.size() - 1);
-}
-
 Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads, const ReadOptions& how) {
   if (std::find(paths.begin(), paths.end(), k_standard_input) != paths.end()) {
     if (paths.size() > 1)

@@ -27,9 +27,6 @@ namespace entrain::formats {
 /// input.
 using Paths = std::vector<std::filesystem::path>;
 
-/// The name of a trace in reports.
-std::string shown_name(const Paths& paths);
-
 /// How the files of a trace are read: members of CheckOptions.
 struct ReadOptions {
   std::uint64_t max_unpacked = 0;
