@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "formats/otf2/read/archive.hpp"
-#include "formats/otf2/write_archive.hpp"
+#include "formats/otf2/testing.hpp"
 #include "support/files.hpp"
 #include "support/many_locations.hpp"
 #include "support/process.hpp"
@@ -52,7 +52,7 @@ int write_all(const std::filesystem::path& anchor, const std::filesystem::path& 
   plan.first_time = 1'000'000;
   plan.last_time = 1'000'306 + k_count;
   plan.threads = 4;
-  const auto written = otf2::write_archive(**archive, plan, output);
+  const auto written = otf2::testing::write_archive(**archive, plan, output);
   if (!written) std::fprintf(stderr, "%s\n", written.error().message.c_str());
   ENSURE(written);
   return 0;

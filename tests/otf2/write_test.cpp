@@ -12,7 +12,7 @@
 #include "formats/otf2/compare_rewritten.hpp"
 #include "formats/otf2/read/archive.hpp"
 #include "formats/otf2/retime_definitions.hpp"
-#include "formats/otf2/write_archive.hpp"
+#include "formats/otf2/testing.hpp"
 #include "output/mark.hpp"
 #include "support/compare_traces.hpp"
 #include "support/files.hpp"
@@ -94,7 +94,7 @@ class Write : public testing::TestWithParam<TestArchive> {
     plan.mode = mode;
     plan.link = link;
     plan.threads = 1;
-    const auto written = otf2::write_archive(*archive_, plan, scratch_ / name);
+    const auto written = otf2::testing::write_archive(*archive_, plan, scratch_ / name);
     if (!written) throw std::runtime_error(written.error().message);
     return *written;
   }
@@ -155,7 +155,7 @@ TEST_P(Write, a_rewritten_archive_is_the_original_under_the_maps) {
     EXPECT_TRUE(written);
     std::vector<LocationIndex> all(skeletons_.size());
     std::iota(all.begin(), all.end(), LocationIndex{0});
-    return otf2::compare_rewritten({*archive_, **written, all, plan.maps}, {.threads = 2});
+    return otf2::compare_rewritten({*archive_, **written, all, plan.maps}, 2, nullptr);
   };
   const auto same = compare(write(plan, WriteMode::rewrite, "rewrite"));
   ASSERT_TRUE(same) << same.error().message;

@@ -127,7 +127,7 @@ class Drop {
         .progress = progress_};
     TRY_ASSIGN(otf2::StagedArchive written, otf2::stage_archive(archive_, plan, output));
     TRY(archive_.check_unchanged());
-    TRY(written.commit());
+    TRY(written.folder.commit());
     return report(filters, written);
   }
 
@@ -171,7 +171,7 @@ class Drop {
     DropReport report;
     report.input = archive_.path();
     report.output = written.final_anchor().string();
-    report.leftovers_removed = written.leftovers_removed();
+    report.leftovers_removed = written.leftovers_removed;
     report.seed = options_.seed;
     report.resolution_hz = archive_.definitions().clock.resolution_hz;
     for (const LocationIndex l : locations_) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <span>
 
 #include "base/cancel.hpp"
 #include "base/executor.hpp"
@@ -84,15 +83,13 @@ tl::unexpected<Error> different(const fs::path& written, const fs::path& origina
 
 class Comparison {
  public:
-  Comparison(const RewrittenArchive& archive, const ReadBackOptions& options)
+  Comparison(const RewrittenArchive& archive, Progress* progress)
       : original_(archive.original),
         written_(archive.written),
-        locations_(archive.locations),
         maps_(archive.maps),
-        threads_(options.threads),
-        progress_(options.progress) {}
+        progress_(progress) {}
 
-  Result<Rewritten> run() {
+  Result<Rewritten> run(std::span<const LocationIndex> locations, unsigned threads) {
     TRY_ASSIGN(const DefinitionFile from,
                read_definition_file(original_.global_definition_file(),
                                     original_.anchor().definition_chunk_size));
@@ -100,13 +97,11 @@ class Comparison {
                read_definition_file(written_.global_definition_file(),
                                     written_.anchor().definition_chunk_size));
     compare_definitions(from, to, def::clock_properties);
-    TRY(parallel_for(threads_, locations_.size(),
-                     [&](std::size_t i) { return compare_local_definitions(locations_[i]); }));
-    if (progress_ != nullptr) {
-      progress_->begin("read back", original_.event_bytes(locations_), "B");
-    }
-    TRY(parallel_for(threads_, locations_.size(),
-                     [&](std::size_t i) { return compare(locations_[i]); }));
+    TRY(parallel_for(threads, locations.size(),
+                     [&](std::size_t i) { return compare_local_definitions(locations[i]); }));
+    if (progress_ != nullptr) progress_->begin("read back", original_.event_bytes(locations), "B");
+    TRY(parallel_for(threads, locations.size(),
+                     [&](std::size_t i) { return compare(locations[i]); }));
     return Rewritten{as_mapped_, has_clock_offsets_};
   }
 
@@ -165,18 +160,16 @@ class Comparison {
 
   const Archive& original_;
   const Archive& written_;
-  std::span<const LocationIndex> locations_;
   std::span<const ClockMap> maps_;
-  unsigned threads_;
   Progress* progress_;
   std::atomic<bool> as_mapped_{true}, has_clock_offsets_{false};
 };
 
 }  // namespace
 
-Result<Rewritten> compare_rewritten(const RewrittenArchive& archive,
-                                    const ReadBackOptions& options) {
-  return Comparison(archive, options).run();
+Result<Rewritten> compare_rewritten(const RewrittenArchive& archive, unsigned threads,
+                                    Progress* progress) {
+  return Comparison(archive, progress).run(archive.locations, threads);
 }
 
 }  // namespace entrain::otf2

@@ -28,17 +28,11 @@ struct Rewritten {
   bool has_clock_offsets = false;  ///< there are ClockOffset records, whatever their effect
 };
 
-/// How to compare: files are shared among `threads` threads (0: all cores). `progress`, which may
-/// be null, counts bytes and may cancel.
-struct ReadBackOptions {
-  unsigned threads = 0;
-  Progress* progress = nullptr;
-};
-
-/// Compares definitions, and the event files byte by byte except for times. Errors:
+/// Compares definitions, and the event files byte by byte except for times, on `threads` threads
+/// (0: all cores). `progress`, which may be null, counts bytes and may cancel. Errors:
 /// ErrorKind::output where events differ in more than times, with file and place; ErrorKind::input
 /// for damage; ErrorKind::interrupted.
-Result<Rewritten> compare_rewritten(const RewrittenArchive& archive,
-                                    const ReadBackOptions& options);
+Result<Rewritten> compare_rewritten(const RewrittenArchive& archive, unsigned threads,
+                                    Progress* progress);
 
 }  // namespace entrain::otf2

@@ -6,7 +6,7 @@
 
 #include "formats/otf2/format/testing.hpp"
 #include "formats/otf2/retime_definitions.hpp"
-#include "formats/otf2/write_archive.hpp"
+#include "formats/otf2/testing.hpp"
 
 namespace entrain::otf2 {
 namespace {
@@ -16,6 +16,7 @@ using testing::Bytes;
 using testing::contents;
 using ::testing::HasSubstr;
 using testing::TempFolder;
+using testing::write_archive;
 
 /// lulesh-8 and a copy of it in which location 3 is 1000 ticks later.
 class CompareRewritten : public ::testing::Test {
@@ -44,7 +45,7 @@ class CompareRewritten : public ::testing::Test {
 
   [[nodiscard]] Result<Rewritten> compare() const {
     const std::vector<LocationIndex> some{0, 3};
-    return compare_rewritten({*original_, *written_, some, plan_.maps}, {.threads = 1});
+    return compare_rewritten({*original_, *written_, some, plan_.maps}, 1, nullptr);
   }
 
   /// Adds 1 to the byte of the event file of location 3 that lies `offset` bytes behind its first
@@ -119,7 +120,7 @@ TEST_F(CompareRewritten, is_nothing_for_a_reader_when_time_runs_backward) {
   plan_.maps[3] = *ClockMap::from_knots({{first, far}, {last, far / 2}});
   write();
   const std::vector<LocationIndex> some{0, 3};
-  const auto result = compare_rewritten({*original_, *written_, some, plan_.maps}, {.threads = 1});
+  const auto result = compare_rewritten({*original_, *written_, some, plan_.maps}, 1, nullptr);
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_FALSE(result->as_mapped);
 }

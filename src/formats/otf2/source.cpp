@@ -184,6 +184,26 @@ Result<void> keep_beside(const fs::path& anchor, const fs::path& folder) {
   return {};
 }
 
+/// Markers and the span of sessions move with the clocks.
+Result<void> move_along(const formats::WritePlan& plan, const trace::Share& share,
+                        WritePlan& result) {
+  // A location that was left alone keeps the times that a reader sees, also inside a flush.
+  for (LocationIndex l = 0; l < plan.maps.size(); ++l) {
+    result.split_flushes.push_back(plan.maps[l] != plan.measured[l]);
+  }
+  const CorrectedTimes times{.share = share, .measured = plan.measured, .corrected = plan.maps};
+  std::vector<MarkerTime> markers;
+  for (const auto& archive : archives_of(plan.loaded).all()) {
+    TRY_ASSIGN(const auto own, agree(share.team, read_marker_times(*archive)));
+    markers.insert(markers.end(), own.begin(), own.end());
+  }
+  result.marker_times = move_markers(times, markers);
+  if (const auto span = corrected_session_span(times)) {
+    result.properties.push_back({trace::k_property_session_span, trace::to_property(*span)});
+  }
+  return {};
+}
+
 class ArchiveSource : public formats::Source {
  public:
   explicit ArchiveSource(std::vector<fs::path> paths)
@@ -244,7 +264,38 @@ class ArchiveSource : public formats::Source {
   }
   [[nodiscard]] std::uint64_t latest_stamp() const override { return k_latest_time; }
   [[nodiscard]] Result<std::unique_ptr<formats::Staged>> stage(
-      const formats::WritePlan& plan, const fs::path& output) const override;
+      const formats::WritePlan& plan, const fs::path& output) const override {
+    const trace::Share share = plan.loaded.share(plan.workers.processes());
+    WritePlan result;
+    result.maps.assign(plan.maps.begin(), plan.maps.end());
+    result.clock_offsets = plan.clock_offsets;
+    result.first_time = plan.first_time;
+    result.last_time = plan.last_time;
+    result.properties = plan.properties;
+    result.removed_properties = plan.removed_properties;
+    result.mode = plan.mode;
+    result.link = plan.link;
+    result.rule = plan.rule;
+    result.threads = plan.workers.threads();
+    result.progress = plan.progress;
+    result.share = &share;
+    if (!plan.measured.empty()) TRY(move_along(plan, share, result));
+    const Archives& archives = archives_of(plan.loaded);
+    std::vector<PlacedArchive> placed;
+    for (std::size_t k = 0; k < archives.all().size(); ++k) {
+      placed.push_back({*archives.all()[k], archives.place_of(k)});
+    }
+    TRY_ASSIGN(StagedArchive staged, stage_archives(placed, result, output));
+    std::error_code none;
+    if (std::ranges::all_of(paths_, [&](const fs::path& p) { return fs::is_directory(p, none); })) {
+      for (const PlacedArchive& one : placed) {
+        TRY(share.team.agree(share.team.rank() == 0
+                                 ? keep_beside(one.archive.path(), staged.folder.path() / one.place)
+                                 : Result<void>()));
+      }
+    }
+    return make_staged(std::move(staged), std::move(result.maps), plan.mode);
+  }
   [[nodiscard]] Result<std::unique_ptr<formats::TimedEvents>> timed_events(
       bool raw, unsigned threads, Progress* progress) const override {
     return otf2::timed_events(paths_, raw, threads, progress);
@@ -256,64 +307,44 @@ class ArchiveSource : public formats::Source {
   std::vector<std::string> warnings_;
 };
 
-/// Markers and the span of sessions move with the clocks.
-Result<void> move_along(const formats::WritePlan& plan, const trace::Share& share,
-                        WritePlan& result) {
-  // A location that was left alone keeps the times that a reader sees, also inside a flush.
-  for (LocationIndex l = 0; l < plan.maps.size(); ++l) {
-    result.split_flushes.push_back(plan.maps[l] != plan.measured[l]);
-  }
-  const CorrectedTimes times{.share = share, .measured = plan.measured, .corrected = plan.maps};
-  std::vector<MarkerTime> markers;
-  for (const auto& archive : archives_of(plan.loaded).all()) {
-    TRY_ASSIGN(const auto own, agree(share.team, read_marker_times(*archive)));
-    markers.insert(markers.end(), own.begin(), own.end());
-  }
-  result.marker_times = move_markers(times, markers);
-  if (const auto span = corrected_session_span(times)) {
-    result.properties.push_back({trace::k_property_session_span, trace::to_property(*span)});
-  }
-  return {};
-}
-
-Result<std::unique_ptr<formats::Staged>> ArchiveSource::stage(const formats::WritePlan& plan,
-                                                              const fs::path& output) const {
-  const trace::Share share = plan.loaded.share(plan.workers.processes());
-  WritePlan result;
-  result.maps.assign(plan.maps.begin(), plan.maps.end());
-  result.clock_offsets = plan.clock_offsets;
-  result.first_time = plan.first_time;
-  result.last_time = plan.last_time;
-  result.properties = plan.properties;
-  result.removed_properties = plan.removed_properties;
-  result.mode = plan.mode;
-  result.link = plan.link;
-  result.rule = plan.rule;
-  result.threads = plan.workers.threads();
-  result.progress = plan.progress;
-  result.share = &share;
-  if (!plan.measured.empty()) TRY(move_along(plan, share, result));
-  const Archives& archives = archives_of(plan.loaded);
-  std::vector<PlacedArchive> placed;
-  for (std::size_t k = 0; k < archives.all().size(); ++k) {
-    placed.push_back({*archives.all()[k], archives.place_of(k)});
-  }
-  TRY_ASSIGN(StagedArchive staged, stage_archives(placed, result, output));
-  std::error_code none;
-  if (std::ranges::all_of(paths_, [&](const fs::path& p) { return fs::is_directory(p, none); })) {
-    for (const PlacedArchive& one : placed) {
-      TRY(share.team.agree(share.team.rank() == 0
-                               ? keep_beside(one.archive.path(), staged.folder() / one.place)
-                               : Result<void>()));
-    }
-  }
-  return make_staged(std::move(staged), std::move(result.maps), plan.mode);
-}
-
 }  // namespace
 
 std::unique_ptr<formats::Source> source_of(std::vector<fs::path> paths) {
   return std::make_unique<ArchiveSource>(std::move(paths));
+}
+
+bool is_anchor(const fs::path& path) { return path.extension() == ending::anchor; }
+
+void add_inputs(Inputs& inputs, const fs::path& anchor) {
+  std::error_code error;
+  inputs.add_file(anchor);
+  const fs::path real = fs::weakly_canonical(anchor, error);
+  for (const char* ending : {ending::definitions, ending::markers}) {
+    inputs.add_file(fs::path(real).replace_extension(ending));
+  }
+  const fs::path folder = fs::path(real).replace_extension();
+  if (!fs::is_directory(folder, error)) return;
+  inputs.add_folder(folder);
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    std::error_code unknown;
+    if (it->is_symlink(unknown)) inputs.add_file(it->path());
+  }
+}
+
+fs::path anchor_around(const fs::path& path) {
+  fs::path part = path.has_filename() ? path : path.parent_path();
+  std::error_code error;
+  const bool is_folder = fs::is_directory(part, error);
+  const fs::path ending = part.extension();
+  if (!is_folder && (ending == ".evt" || ending == ".def" || ending == ".snap")) {
+    const fs::path own = fs::path(part).replace_extension(ending::anchor);
+    if (file_exists(own)) return own;
+    part = fs::absolute(part, error).lexically_normal().parent_path();
+  } else if (!is_folder && ending != ending::markers) {
+    return {};
+  }
+  part.replace_extension(ending::anchor);
+  return file_exists(part) ? part : fs::path();
 }
 
 }  // namespace entrain::otf2

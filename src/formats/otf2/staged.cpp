@@ -55,18 +55,18 @@ class Written : public formats::Staged {
       : staged_(std::move(staged)), maps_(std::move(maps)), mode_(mode) {}
 
   [[nodiscard]] fs::path path() const override {
-    return staged_.anchors().size() == 1 ? staged_.final_anchor() : staged_.final_folder();
+    return staged_.anchors.size() == 1 ? staged_.final_anchor() : staged_.folder.target();
   }
   [[nodiscard]] std::vector<fs::path> anchors() const override {
     std::vector<fs::path> paths;
-    for (const fs::path& anchor : staged_.anchors()) paths.push_back(staged_.folder() / anchor);
+    for (const fs::path& anchor : staged_.anchors) paths.push_back(staged_.folder.path() / anchor);
     return paths;
   }
-  [[nodiscard]] LinkCounts links() const override { return staged_.links(); }
+  [[nodiscard]] LinkCounts links() const override { return staged_.links; }
   [[nodiscard]] std::uint64_t leftovers_removed() const override {
-    return staged_.leftovers_removed();
+    return staged_.leftovers_removed;
   }
-  [[nodiscard]] Result<void> commit() override { return staged_.commit(); }
+  [[nodiscard]] Result<void> commit() override { return staged_.folder.commit(); }
 
   [[nodiscard]] Result<std::unique_ptr<formats::Reread>> read_back(
       Workers& workers, LoadedTrace& original, bool anew, Progress* progress) const override {
@@ -103,7 +103,7 @@ class Written : public formats::Staged {
                                                      .written = *written->all()[k],
                                                      .locations = own,
                                                      .maps = maps_},
-                                                    {workers.threads(), progress})));
+                                                    workers.threads(), progress)));
       result.as_mapped &= one.as_mapped;
       result.has_clock_offsets |= one.has_clock_offsets;
     }
@@ -137,7 +137,8 @@ class Written : public formats::Staged {
   template <class T>
   Result<T> readable(Result<T> result) const {
     if (result || result.error().kind != ErrorKind::input) return result;
-    const std::string staged = staged_.folder().string(), named = staged_.final_folder().string();
+    const std::string staged = staged_.folder.path().string(),
+                      named = staged_.folder.target().string();
     std::string why = std::move(result).error().message;
     for (std::size_t at = 0; (at = why.find(staged, at)) != std::string::npos; at += named.size()) {
       why.replace(at, staged.size(), named);

@@ -86,11 +86,9 @@ class Writer {
         with_properties(anchor, archive_.anchor(), plan_.properties, plan_.removed_properties));
   }
 
-  /// Numbers of links that this process has made, by kind.
-  [[nodiscard]] LinkCounts links() const {
-    LinkCounts counts{};
-    std::copy(links_.begin(), links_.end(), counts.begin());
-    return counts;
+  /// Adds the links that this process has made, by kind.
+  void count_links(LinkCounts& all) const {
+    for (std::size_t kind = 0; kind < all.size(); ++kind) all[kind] += links_[kind];
   }
   /// Waits until the files of this process are on the disk. One process does it at its commit; of
   /// several each must, as no other one knows what its machine has still in memory.
@@ -258,12 +256,11 @@ Result<StagedArchive> stage_archives(std::span<const PlacedArchive> archives, co
   Solo solo;
   Team& team = plan.share == nullptr ? solo : plan.share->team;
   const bool first = team.rank() == 0;
-  TRY_ASSIGN(OutputFolder staged, create_in_common(team, directory, plan.rule));
-  std::vector<fs::path> anchors;
-  LinkCounts links{};
+  TRY_ASSIGN(OutputFolder folder, create_in_common(team, directory, plan.rule));
+  StagedArchive staged{.folder = std::move(folder), .anchors = {}};
   std::span<const std::int64_t> markers = plan.marker_times;
   for (const PlacedArchive& one : archives) {
-    Writer writer(one, plan, staged);
+    Writer writer(one, plan, staged.folder);
     TRY(team.agree(first ? writer.create_folder() : Result<void>()));
     TRY(team.agree(writer.write_locations()));
     std::size_t own = markers.size();
@@ -274,21 +271,13 @@ Result<StagedArchive> stage_archives(std::span<const PlacedArchive> archives, co
     TRY(team.agree(first ? writer.write_globals(markers.first(own)) : Result<void>()));
     markers = markers.subspan(own);
     if (team.size() > 1) TRY(team.agree(writer.make_files_durable()));
-    anchors.push_back(one.place / fs::path(one.archive.path()).filename());
-    const LinkCounts made = writer.links();
-    for (std::size_t kind = 0; kind < links.size(); ++kind) links[kind] += made[kind];
+    staged.anchors.push_back(one.place / fs::path(one.archive.path()).filename());
+    writer.count_links(staged.links);
   }
-  team.reduce(Team::Reduction::sum, links);
-  const auto leftovers = static_cast<std::uint64_t>(
-      team.reduce(Team::Reduction::sum, static_cast<std::int64_t>(staged.leftovers_removed())));
-  return StagedArchive(std::move(staged), std::move(anchors), links, leftovers);
-}
-
-Result<fs::path> write_archive(const Archive& archive, const WritePlan& plan,
-                               const fs::path& directory) {
-  TRY_ASSIGN(StagedArchive staged, stage_archive(archive, plan, directory));
-  TRY(staged.commit());
-  return staged.final_anchor();
+  team.reduce(Team::Reduction::sum, staged.links);
+  staged.leftovers_removed = static_cast<std::uint64_t>(team.reduce(
+      Team::Reduction::sum, static_cast<std::int64_t>(staged.folder.leftovers_removed())));
+  return staged;
 }
 
 }  // namespace entrain::otf2

@@ -61,46 +61,21 @@ struct PlacedArchive {
 };
 
 /// A complete archive, or several of one run, without the final name yet. Destroyed without
-/// commit() it vanishes.
-class StagedArchive {
- public:
-  /// Path of the (first) anchor now, in the folder beside the final one.
-  [[nodiscard]] std::filesystem::path anchor() const { return folder() / anchors_.front(); }
-  /// Path of the (first) anchor after commit().
+/// commit() of its folder, which only rank 0 calls, it vanishes.
+struct StagedArchive {
+  OutputFolder folder;
+  std::vector<std::filesystem::path> anchors;  ///< paths in the folder, one for each archive
+  LinkCounts links{};                   ///< to event files, of all processes; zeros for a rewrite
+  std::uint64_t leftovers_removed = 0;  ///< folders of killed runs, the same at every process
+
+  /// Path of the (first) anchor now, in the folder beside the final one, and after commit().
+  [[nodiscard]] std::filesystem::path anchor() const { return folder.path() / anchors.front(); }
   [[nodiscard]] std::filesystem::path final_anchor() const {
-    return directory_.target() / anchors_.front();
+    return folder.target() / anchors.front();
   }
-  /// Paths of all anchors in the folder, one for each archive that was written.
-  [[nodiscard]] const std::vector<std::filesystem::path>& anchors() const { return anchors_; }
-  /// The folder now, and after commit().
-  [[nodiscard]] const std::filesystem::path& folder() const { return directory_.path(); }
-  [[nodiscard]] const std::filesystem::path& final_folder() const { return directory_.target(); }
-  /// Numbers of links to event files, of all processes; zeros for a rewrite.
-  [[nodiscard]] const LinkCounts& links() const { return links_; }
-  /// Folders that killed runs had left and that were removed. The same at every process.
-  [[nodiscard]] std::uint64_t leftovers_removed() const { return leftovers_removed_; }
-  /// Waits until the archive is on the disk and gives it its final name. With several processes
-  /// only rank 0 calls it. Errors: ErrorKind::output.
-  Result<void> commit() { return directory_.commit(); }
-
- private:
-  friend Result<StagedArchive> stage_archives(std::span<const PlacedArchive> archives,
-                                              const WritePlan& plan,
-                                              const std::filesystem::path& directory);
-  StagedArchive(OutputFolder directory, std::vector<std::filesystem::path> anchors,
-                const LinkCounts& links, std::uint64_t leftovers_removed)
-      : directory_(std::move(directory)),
-        anchors_(std::move(anchors)),
-        links_(links),
-        leftovers_removed_(leftovers_removed) {}
-
-  OutputFolder directory_;
-  std::vector<std::filesystem::path> anchors_;
-  LinkCounts links_;
-  std::uint64_t leftovers_removed_;
 };
 
-/// Writes the archive into a folder beside `directory`; commit() gives it that name. A failure
+/// Writes the archive into a folder beside `directory`, whose name commit() gives it. A failure
 /// leaves neither a half archive nor a changed input. It keeps to plan.rule.
 /// The processes of plan.share write together (collective): rank 0 writes the files of the whole
 /// archive, every process those of its locations. Errors: ErrorKind::output (no space, exists,
@@ -112,9 +87,5 @@ Result<StagedArchive> stage_archive(const Archive& archive, const WritePlan& pla
 /// marker times follow each other.
 Result<StagedArchive> stage_archives(std::span<const PlacedArchive> archives, const WritePlan& plan,
                                      const std::filesystem::path& directory);
-
-/// stage_archive() and commit() by one process; returns the path of the new anchor file.
-Result<std::filesystem::path> write_archive(const Archive& archive, const WritePlan& plan,
-                                            const std::filesystem::path& directory);
 
 }  // namespace entrain::otf2

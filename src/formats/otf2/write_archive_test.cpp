@@ -5,6 +5,7 @@
 
 #include "base/temp_folder_testing.hpp"
 #include "formats/otf2/format/testing.hpp"
+#include "formats/otf2/testing.hpp"
 
 namespace entrain::otf2 {
 namespace {
@@ -12,6 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 using testing::contents;
+using testing::write_archive;
 using ::testing::HasSubstr;
 
 class WriteArchive : public ::testing::Test {
@@ -45,7 +47,7 @@ TEST_F(WriteArchive, appears_only_when_it_is_committed) {
     const auto staged = stage_archive(*archive_, plan_, folder_ / "out");
     ASSERT_TRUE(staged);
     EXPECT_TRUE(fs::exists(staged->anchor()));
-    EXPECT_EQ(text_of(staged->links()), "");
+    EXPECT_EQ(text_of(staged->links), "");
     EXPECT_FALSE(fs::exists(staged->final_anchor()));
   }
   EXPECT_FALSE(fs::exists(folder_ / "out"));
@@ -56,7 +58,7 @@ TEST_F(WriteArchive, overlay_links_the_events) {
   plan_.link = LinkKind::hard;
   const auto staged = stage_archive(*archive_, plan_, folder_ / "out");
   ASSERT_TRUE(staged) << staged.error().message;
-  EXPECT_EQ(text_of(staged->links()), "hard link");
+  EXPECT_EQ(text_of(staged->links), "hard link");
   const auto written = Archive::open(staged->anchor());
   ASSERT_TRUE(written);
   EXPECT_TRUE(fs::equivalent((*written)->event_file(2), archive_->event_file(2)));

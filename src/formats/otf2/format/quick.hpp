@@ -42,15 +42,11 @@ inline constexpr LengthLimits k_plain_records = plain_records();
 inline constexpr LengthLimits k_timeless_records = except(k_plain_records, {event::buffer_flush});
 
 /// The lowest n bytes of an integer, for n up to 8.
-inline constexpr std::array<std::uint64_t, 9> k_low_bytes = {0,
-                                                             0xFF,
-                                                             0xFFFF,
-                                                             0xFFFFFF,
-                                                             0xFFFFFFFF,
-                                                             0xFFFFFFFFFF,
-                                                             0xFFFFFFFFFFFF,
-                                                             0xFFFFFFFFFFFFFF,
-                                                             0xFFFFFFFFFFFFFFFF};
+inline constexpr std::array<std::uint64_t, 9> k_low_bytes = [] {
+  std::array<std::uint64_t, 9> masks{};
+  for (std::size_t n = 1; n < masks.size(); ++n) masks[n] = masks[n - 1] << 8 | 0xFF;
+  return masks;
+}();
 
 /// A FieldReader for little-endian payloads without checks of the end. The caller guarantees that
 /// 9 bytes per field can be read, even after the end of the payload. If the payload is wrong, the
