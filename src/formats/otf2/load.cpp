@@ -14,6 +14,9 @@
 
 namespace entrain::otf2 {
 
+using trace::LoadedTrace;
+using trace::Workers;
+
 namespace {
 
 tl::unexpected<Error> not_the_same(const std::filesystem::path& file) {
@@ -36,6 +39,31 @@ struct SeenFile {
   std::uint32_t file;  ///< position in Archive::files_of()
   std::int64_t size, modified_ns;
 };
+
+/// Refuses a trace none of whose event files exists although there should be some.
+Result<void> check_anything_there(Team& processes, const trace::Trace& trace) {
+  const auto missing = [](const auto& location) { return location.event_file_missing; };
+  const auto present = [](const auto& location) { return location.event_count > 0; };
+  const bool any_missing = std::any_of(trace.locations.begin(), trace.locations.end(), missing);
+  const bool any_present = std::any_of(trace.locations.begin(), trace.locations.end(), present);
+  if (processes.any(any_missing) && !processes.any(any_present)) {
+    return no_event_files(trace.path);
+  }
+  return {};
+}
+
+/// Reads these locations, which belong to this process. Collective.
+Result<void> scan(Workers& workers, LoadedTrace& loaded,
+                  const std::vector<LocationIndex>& locations, Progress* progress) {
+  static_cast<Archives&>(*loaded.reader).note_files(locations, workers.threads());
+  TRY_ASSIGN(
+      std::vector<trace::LocationSkeleton> skeletons,
+      agree(workers.processes(), loaded.reader->scan_all(locations, workers.threads(), progress)));
+  for (std::size_t i = 0; i < locations.size(); ++i) {
+    loaded.trace.locations[locations[i]] = std::move(skeletons[i]);
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -86,51 +114,9 @@ Result<void> check_same_files(Team& processes, const trace::LoadedTrace& loaded)
   return processes.agree(std::move(same));
 }
 
-using trace::LoadedTrace;
-using trace::Workers;
-
-namespace {
-
-/// Refuses a trace none of whose event files exists although there should be some.
-Result<void> check_anything_there(Team& processes, const trace::Trace& trace) {
-  const auto missing = [](const auto& location) { return location.event_file_missing; };
-  const auto present = [](const auto& location) { return location.event_count > 0; };
-  const bool any_missing = std::any_of(trace.locations.begin(), trace.locations.end(), missing);
-  const bool any_present = std::any_of(trace.locations.begin(), trace.locations.end(), present);
-  if (processes.any(any_missing) && !processes.any(any_present)) {
-    return no_event_files(trace.path);
-  }
-  return {};
-}
-
-/// Reads these locations, which belong to this process. Collective.
-Result<void> scan(Workers& workers, LoadedTrace& loaded,
-                  const std::vector<LocationIndex>& locations, Progress* progress) {
-  static_cast<Archives&>(*loaded.reader).note_files(locations, workers.threads());
-  TRY_ASSIGN(
-      std::vector<trace::LocationSkeleton> skeletons,
-      agree(workers.processes(), loaded.reader->scan_all(locations, workers.threads(), progress)));
-  for (std::size_t i = 0; i < locations.size(); ++i) {
-    loaded.trace.locations[locations[i]] = std::move(skeletons[i]);
-  }
-  return {};
-}
-
-}  // namespace
-
 tl::unexpected<Error> no_event_files(const std::string& path) {
   return input_error("none of the event files of {} exists; was the archive moved without them?",
                      path);
-}
-
-Result<LoadedTrace> load(const std::filesystem::path& path, unsigned threads, Progress* progress) {
-  Workers workers(threads);
-  return load(workers, path, progress);
-}
-
-Result<LoadedTrace> load(Workers& workers, const std::filesystem::path& path, Progress* progress,
-                         std::span<const std::uint32_t> together) {
-  return load(workers, {&path, 1}, progress, together);
 }
 
 Result<LoadedTrace> load(Workers& workers, std::span<const std::filesystem::path> paths,

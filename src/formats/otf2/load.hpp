@@ -25,10 +25,11 @@ Result<trace::LoadedTrace> load(trace::Workers& workers,
                                 std::span<const std::filesystem::path> paths, Progress* progress,
                                 std::span<const std::uint32_t> together = {});
 /// The same of one path, and in this process alone.
-Result<trace::LoadedTrace> load(trace::Workers& workers, const std::filesystem::path& path,
-                                Progress* progress, std::span<const std::uint32_t> together = {});
-Result<trace::LoadedTrace> load(const std::filesystem::path& path, unsigned threads,
-                                Progress* progress);
+inline Result<trace::LoadedTrace> load(const std::filesystem::path& path, unsigned threads,
+                                       Progress* progress) {
+  trace::Workers workers(threads);
+  return load(workers, {&path, 1}, progress);
+}
 
 /// The error for an archive none of whose event files exists. `path` is for the message.
 tl::unexpected<Error> no_event_files(const std::string& path);

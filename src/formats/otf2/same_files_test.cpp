@@ -38,7 +38,8 @@ class Files : public ::testing::Test {
   [[nodiscard]] Result<void> load_together(unsigned other) const {
     return run_team(3, [&](Team& team) -> Result<void> {
       trace::Workers workers(team, 1);
-      const auto loaded = load(workers, folder_ / (team.rank() == other ? "b" : "a"), nullptr);
+      const std::filesystem::path path = folder_ / (team.rank() == other ? "b" : "a");
+      const auto loaded = load(workers, {&path, 1}, nullptr);
       if (!loaded) return tl::unexpected(loaded.error());
       return check_same_files(team, *loaded);
     });

@@ -313,8 +313,6 @@ std::unique_ptr<formats::Source> source_of(std::vector<fs::path> paths) {
   return std::make_unique<ArchiveSource>(std::move(paths));
 }
 
-bool is_anchor(const fs::path& path) { return path.extension() == ending::anchor; }
-
 void add_inputs(Inputs& inputs, const fs::path& anchor) {
   std::error_code error;
   inputs.add_file(anchor);

@@ -33,8 +33,6 @@ std::unique_ptr<formats::Staged> make_staged(StagedArchive staged, std::vector<C
 Result<std::unique_ptr<formats::TimedEvents>> timed_events(
     std::span<const std::filesystem::path> paths, bool raw, unsigned threads, Progress* progress);
 
-/// True for the name of an anchor file.
-bool is_anchor(const std::filesystem::path& path);
 /// The anchor of the archive that a path is only a part of, and that is there; else "".
 std::filesystem::path anchor_around(const std::filesystem::path& path);
 /// Adds all files of the archive with this anchor to the inputs of a run, those of links, too.

@@ -13,8 +13,8 @@ namespace {
 namespace fs = std::filesystem;
 
 using testing::contents;
-using testing::write_archive;
 using ::testing::HasSubstr;
+using testing::write_archive;
 
 class WriteArchive : public ::testing::Test {
  protected:

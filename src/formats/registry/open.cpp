@@ -89,21 +89,12 @@ tl::unexpected<Error> of_two_kinds(const fs::path& one, const fs::path& other) {
       one.string(), other.string());
 }
 
-/// The OTF2 anchors in a folder, as far as it can be read.
-std::vector<fs::path> anchors_in(const fs::path& folder) {
-  std::vector<fs::path> anchors;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (otf2::is_anchor(it->path())) anchors.push_back(it->path());
-  }
-  return anchors;
-}
-
 /// True for a folder of CTF traces. A folder with an OTF2 anchor is an archive whatever else is in
 /// it.
 bool holds_ctf(const fs::path& path) {
   std::error_code error;
-  return fs::is_directory(path, error) && anchors_in(path).empty() && ctf::holds_traces(path);
+  return fs::is_directory(path, error) && otf2::anchors_in(path, error).empty() &&
+         ctf::holds_traces(path);
 }
 
 /// The files of a path, without those of a folder that hold something else; a note names these. If
@@ -513,7 +504,7 @@ void add_inputs(Inputs& inputs, const fs::path& path) {
     if (is_folder) inputs.add_folder(path);
     for (const fs::path& file : *files) inputs.add_file(file);
   } else if (is_folder) {
-    const std::vector<fs::path> anchors = anchors_in(path);
+    const std::vector<fs::path> anchors = otf2::anchors_in(path, error);
     for (const fs::path& anchor : anchors) otf2::add_inputs(inputs, anchor);
     anchors.empty() ? inputs.add_folder(path) : inputs.add_home(path);  // a folder of CTF traces
   } else if (otf2::is_anchor(path)) {

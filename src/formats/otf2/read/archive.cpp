@@ -14,9 +14,6 @@
 #include "base/fail.hpp"
 #include "base/trace_kinds.hpp"
 #include "base/try.hpp"
-#include "formats/otf2/format/anchor.hpp"
-#include "formats/otf2/format/definition_file.hpp"
-#include "formats/otf2/read/event_file.hpp"
 
 namespace entrain::otf2 {
 
@@ -29,11 +26,8 @@ constexpr std::int64_t k_small_definitions = 256;
 
 /// The one anchor file of a folder.
 Result<fs::path> anchor_in(const fs::path& folder) {
-  std::vector<fs::path> anchors;
   std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (it->path().extension() == ending::anchor) anchors.push_back(it->path());
-  }
+  const std::vector<fs::path> anchors = anchors_in(folder, error);
   if (error) {
     return input_error("cannot read folder {}: {}", folder.string(), error.message());
   }
@@ -45,7 +39,24 @@ Result<fs::path> anchor_in(const fs::path& folder) {
                      folder.string());
 }
 
+Result<void> check_same(const FileStamp& before, const FileStamp& now, const fs::path& file) {
+  if (now == before) return {};
+  return input_error("{} has changed while it was read; run again when nothing writes to it",
+                     file.string());
+}
+
 }  // namespace
+
+bool is_anchor(const fs::path& path) { return path.extension() == ending::anchor; }
+
+std::vector<fs::path> anchors_in(const fs::path& folder, std::error_code& error) {
+  std::vector<fs::path> anchors;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (is_anchor(it->path())) anchors.push_back(it->path());
+  }
+  std::ranges::sort(anchors);
+  return anchors;
+}
 
 Result<std::unique_ptr<Archive>> Archive::open(const fs::path& path,
                                                std::shared_ptr<trace::Definitions> all) {
@@ -69,9 +80,11 @@ Result<std::unique_ptr<Archive>> Archive::open(const fs::path& path,
   archive->location_folder_ = (archive->folder() / archive->name()).string() + '/';
   archive->first_location_ = static_cast<LocationIndex>(all->locations.size());
   archive->first_group_ = all->location_groups.size();
+  const fs::path path_of_globals = archive->global_definition_file();
+  TRY_ASSIGN(const DefinitionFile file,
+             read_definition_file(path_of_globals, archive->anchor_.definition_chunk_size));
   TRY_ASSIGN(GlobalDefinitions globals,
-             read_global_definitions(archive->global_definition_file(),
-                                     archive->anchor_.definition_chunk_size, std::move(*all)));
+             global_definitions_of(file, path_of_globals, std::move(*all)));
   *all = std::move(globals.definitions);
   all->properties.insert(all->properties.end(), archive->anchor_.properties.begin(),
                          archive->anchor_.properties.end());
@@ -209,16 +222,6 @@ Result<void> Archive::copy_definitions(LocationIndex location, const fs::path& t
   }
   return write_file(to, note->definitions);
 }
-
-namespace {
-
-Result<void> check_same(const FileStamp& before, const FileStamp& now, const fs::path& file) {
-  if (now == before) return {};
-  return input_error("{} has changed while it was read; run again when nothing writes to it",
-                     file.string());
-}
-
-}  // namespace
 
 Result<void> Archive::check_unchanged() const {
   const std::vector<fs::path> common = common_files();

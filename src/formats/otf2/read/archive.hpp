@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <entrain/progress.hpp>
@@ -25,6 +26,12 @@ namespace entrain::otf2 {
 /// The files of a location.
 enum class LocationFile : std::uint8_t { events, definitions, snapshots };
 inline constexpr std::size_t k_location_files = 3;
+
+/// True for the name of an anchor file.
+bool is_anchor(const std::filesystem::path& path);
+/// The anchor files in a folder, in order of their names, as far as it can be read.
+std::vector<std::filesystem::path> anchors_in(const std::filesystem::path& folder,
+                                              std::error_code& error);
 
 /// An OTF2 archive on disk, opened for reading by our own scanner, which trusts nothing in it.
 /// Const functions may be called from any thread.

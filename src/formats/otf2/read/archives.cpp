@@ -19,19 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The anchors of a folder, if there are several; else the path: Archive::open() reports errors.
-std::vector<fs::path> anchors_at(const fs::path& path) {
-  std::vector<fs::path> anchors;
-  std::error_code error;
-  if (fs::is_directory(path, error)) {
-    for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
-      if (it->path().extension() == ending::anchor) anchors.push_back(it->path());
-    }
-    std::sort(anchors.begin(), anchors.end());
-  }
-  return anchors.size() > 1 && !error ? anchors : std::vector<fs::path>{path};
-}
-
 /// A name that occurs twice.
 std::optional<std::string> repeated(std::span<const std::string> names) {
   std::set<std::string_view> seen;
@@ -53,7 +40,9 @@ std::vector<LocationIndex> share_of(const Archive& archive, std::span<const Loca
 std::vector<fs::path> anchors_of(std::span<const fs::path> paths) {
   std::vector<fs::path> anchors;
   for (const fs::path& path : paths) {
-    const std::vector<fs::path> own = anchors_at(path);
+    std::error_code error;
+    std::vector<fs::path> own = anchors_in(path, error);
+    if (own.size() < 2 || error) own = {path};  // Archive::open() reports errors
     anchors.insert(anchors.end(), own.begin(), own.end());
   }
   return anchors;

@@ -12,7 +12,6 @@
 #include "base/fail.hpp"
 #include "base/try.hpp"
 #include "formats/otf2/format/format.hpp"
-#include "formats/otf2/read/names.hpp"
 #include "formats/otf2/read/read_definitions.hpp"
 
 namespace entrain::otf2 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/otf2/read/names.hpp"
+#include "formats/otf2/read/read_definitions.hpp"
 
 #include <algorithm>
 #include <array>
@@ -36,38 +36,6 @@ RegionRole role_of_accelerator(std::string_view name, std::uint8_t region_role) 
   return launches && name != "culaunchhostfunc" ? RegionRole::kernel_launch : RegionRole::other;
 }
 
-}  // namespace
-
-RegionRole role_of(std::string_view name, std::uint8_t region_role, std::uint8_t paradigm) {
-  // Fortran wrappers of some tracers name the regions in other letters.
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  while (!lower.empty() && lower.back() == '_') lower.pop_back();
-  static constexpr std::array<std::pair<std::string_view, RegionRole>, 8> k_names{{
-      {"mpi_init", RegionRole::mpi_init},
-      {"mpi_init_thread", RegionRole::mpi_init},
-      {"mpi_finalize", RegionRole::mpi_finalize},
-      {"mpi_win_post", RegionRole::win_post},
-      {"mpi_win_start", RegionRole::win_start},
-      {"mpi_win_complete", RegionRole::win_complete},
-      {"mpi_win_wait", RegionRole::win_wait},
-      {"mpi_win_test", RegionRole::win_wait},
-  }};
-  for (const auto& [known, role] : k_names) {
-    if (lower == known) return role;
-  }
-  if (is_call_among_neighbours(lower)) return RegionRole::neighbours;
-  if (paradigm == k_paradigm_cuda || paradigm == k_paradigm_hip) {
-    return role_of_accelerator(lower, region_role);
-  }
-  const bool barrier = region_role == k_role_barrier || region_role == k_role_implicit_barrier;
-  const bool threads = paradigm == k_paradigm_openmp || paradigm == k_paradigm_pthread;
-  return barrier && threads ? RegionRole::thread_barrier : RegionRole::other;
-}
-
-namespace {
-
 /// Takes `word` from the begin of `text`; false if it does not begin so.
 bool take(std::string_view& text, std::string_view word) {
   if (!text.starts_with(word)) return false;
@@ -97,6 +65,34 @@ bool take_ranks(std::string_view& text, trace::RankSet& ranks) {
 }
 
 }  // namespace
+
+RegionRole role_of(std::string_view name, std::uint8_t region_role, std::uint8_t paradigm) {
+  // Fortran wrappers of some tracers name the regions in other letters.
+  std::string lower(name);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  while (!lower.empty() && lower.back() == '_') lower.pop_back();
+  static constexpr std::array<std::pair<std::string_view, RegionRole>, 8> k_names{{
+      {"mpi_init", RegionRole::mpi_init},
+      {"mpi_init_thread", RegionRole::mpi_init},
+      {"mpi_finalize", RegionRole::mpi_finalize},
+      {"mpi_win_post", RegionRole::win_post},
+      {"mpi_win_start", RegionRole::win_start},
+      {"mpi_win_complete", RegionRole::win_complete},
+      {"mpi_win_wait", RegionRole::win_wait},
+      {"mpi_win_test", RegionRole::win_wait},
+  }};
+  for (const auto& [known, role] : k_names) {
+    if (lower == known) return role;
+  }
+  if (is_call_among_neighbours(lower)) return RegionRole::neighbours;
+  if (paradigm == k_paradigm_cuda || paradigm == k_paradigm_hip) {
+    return role_of_accelerator(lower, region_role);
+  }
+  const bool barrier = region_role == k_role_barrier || region_role == k_role_implicit_barrier;
+  const bool threads = paradigm == k_paradigm_openmp || paradigm == k_paradigm_pthread;
+  return barrier && threads ? RegionRole::thread_barrier : RegionRole::other;
+}
 
 std::optional<NamedPartners> parse_partners(std::string_view text) {
   NamedPartners partners;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/otf2/read/names.hpp"
+#include "formats/otf2/read/read_definitions.hpp"
 
 #include <vector>
 

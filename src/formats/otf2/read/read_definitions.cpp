@@ -4,8 +4,6 @@
 #include <bit>
 
 #include "base/fail.hpp"
-#include "base/try.hpp"
-#include "formats/otf2/format/definition_file.hpp"
 #include "formats/otf2/format/format.hpp"
 
 namespace entrain::otf2 {
@@ -38,13 +36,6 @@ bool read_mapping_table(FieldReader& in, LocalStrings strings, LocalDefinitions&
 }
 
 }  // namespace
-
-Result<GlobalDefinitions> read_global_definitions(const std::filesystem::path& path,
-                                                  std::uint64_t chunk_size,
-                                                  trace::Definitions before) {
-  TRY_ASSIGN(const DefinitionFile file, read_definition_file(path, chunk_size));
-  return global_definitions_of(file, path, std::move(before));
-}
 
 Result<LocalDefinitions> local_definitions_of(const DefinitionFile& file,
                                               const std::filesystem::path& path,

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -10,6 +12,7 @@
 
 #include "formats/otf2/format/definition_file.hpp"
 #include "trace/definitions.hpp"
+#include "trace/partners.hpp"
 #include "trace/skeleton.hpp"
 
 namespace entrain::otf2 {
@@ -30,6 +33,16 @@ enum class RegionRole : std::uint8_t {
   stream_wait,    ///< a call that waits for the stream that an attribute names
   device_wait,    ///< a call that waits for a device
 };
+
+/// The role of a region with this name, OTF2_RegionRole and OTF2_Paradigm.
+RegionRole role_of(std::string_view name, std::uint8_t region_role, std::uint8_t paradigm);
+
+/// The two sets of ranks of a text like "to 0-3,7 from 2" (k_partners_attribute).
+struct NamedPartners {
+  trace::RankSet to, from;
+};
+/// Nothing if the text has another form.
+std::optional<NamedPartners> parse_partners(std::string_view text);
 
 /// Positions of global definitions by their OTF2 id.
 struct References {
@@ -66,11 +79,6 @@ struct GlobalDefinitions {
 Result<GlobalDefinitions> global_definitions_of(const DefinitionFile& file,
                                                 const std::filesystem::path& path,
                                                 trace::Definitions before = {});
-
-/// The same of a file. Errors: ErrorKind::input for an unreadable or damaged file, too.
-Result<GlobalDefinitions> read_global_definitions(const std::filesystem::path& path,
-                                                  std::uint64_t chunk_size,
-                                                  trace::Definitions before = {});
 
 /// A mapping table of local definitions: local id -> global id.
 class IdMapping {
