@@ -61,34 +61,27 @@ Clocks::Clock* Clocks::find(const ClockKey& key) const {
   return number != nullptr ? &clocks_[*number] : nullptr;
 }
 
-bool Clocks::tell_time(std::uint32_t machine, std::uint32_t sequence,
-                       std::span<const Reading> readings, std::int64_t& time) const {
+std::optional<std::int64_t> Clocks::told_time(std::uint32_t machine, std::uint32_t sequence,
+                                              std::span<const Reading> readings) const {
   for (const Reading& one : readings) {
-    if (one.clock != primary_) continue;
-    time = one.value;
-    return true;
+    if (one.clock == primary_) return one.value;
   }
   for (const Reading& one : readings) {
     const Clock* const clock = find(clock_key(machine, sequence, one.clock));
     if (clock == nullptr || clock->readings.empty()) continue;
-    time = clock->to_trace(in_ns(one.value, one.unit));
-    return true;
+    return clock->to_trace(in_ns(one.value, one.unit));
   }
-  return false;
+  return std::nullopt;
 }
 
 std::int64_t Clocks::time_of(std::uint32_t machine, std::uint32_t sequence,
                              std::span<const Reading> readings) const {
-  std::int64_t time = 0;
-  if (!tell_time(machine, sequence, readings, time) && !readings.empty()) {
-    time = in_ns(readings.front().value, readings.front().unit);
-  }
-  return time;
+  const auto first = readings.empty() ? 0 : in_ns(readings[0].value, readings[0].unit);
+  return told_time(machine, sequence, readings).value_or(first);
 }
 
 void Clocks::add(std::uint32_t machine, std::uint32_t sequence, std::span<const Reading> readings) {
-  std::int64_t time = 0;
-  const bool is_known = tell_time(machine, sequence, readings, time);
+  const auto time = told_time(machine, sequence, readings);
   for (const Reading& one : readings) {
     if (one.clock == primary_) continue;
     const ClockKey key = clock_key(machine, sequence, one.clock);
@@ -99,7 +92,7 @@ void Clocks::add(std::uint32_t machine, std::uint32_t sequence, std::span<const 
     clock.unit = one.unit;
     clock.is_incremental = one.is_incremental;
     clock.last = in_ns(one.value, one.unit);
-    if (!is_known) continue;
+    if (!time) continue;
     auto& known = clock.readings;
     if (!known.empty() && clock.last < known.back().first) {  // it was set back
       size_ -= known.size();
@@ -107,9 +100,9 @@ void Clocks::add(std::uint32_t machine, std::uint32_t sequence, std::span<const 
     }
     const bool tells_nothing =
         !known.empty() &&
-        difference(known.back().second, known.back().first) == difference(time, clock.last);
+        difference(known.back().second, known.back().first) == difference(*time, clock.last);
     if (tells_nothing) continue;
-    known.emplace_back(clock.last, time);
+    known.emplace_back(clock.last, *time);
     ++size_;
   }
 }

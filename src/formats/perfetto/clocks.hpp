@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -73,8 +74,8 @@ class Clocks {
     }
   };
   [[nodiscard]] Clock* find(const ClockKey& key) const;
-  [[nodiscard]] bool tell_time(std::uint32_t machine, std::uint32_t sequence,
-                               std::span<const Reading> readings, std::int64_t& time) const;
+  [[nodiscard]] std::optional<std::int64_t> told_time(std::uint32_t machine, std::uint32_t sequence,
+                                                      std::span<const Reading> readings) const;
 
   std::uint32_t primary_ = k_boot_time;
   std::int64_t largest_unit_ = 1;

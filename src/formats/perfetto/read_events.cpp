@@ -48,24 +48,19 @@ struct Counter {
 class EventReader {
  public:
   EventReader(const std::filesystem::path& path, Survey& survey, const Sinks& sinks)
-      : state(path, true),
-        survey_(survey),
-        see_(sinks.see),
-        wants_(sinks.wants_arguments),
-        attribute_(sinks.attribute),
-        wants_names_(sinks.wants_names) {}
+      : state(path, true), survey_(survey), sinks_(sinks) {}
 
   Result<void> take(const Step& step) {
     const Packet& packet = step.packet;
     if (packet.clears_state) clear_sums(packet);
-    if (attribute_ && !packet.attributes.empty()) TRY(see_attributes(packet.attributes));
+    if (sinks_.attribute && !packet.attributes.empty()) TRY(see_attributes(packet.attributes));
     if (!survey_.is_complete && !packet.descriptor.empty()) {
       const std::size_t before = survey_.tracks.size();
       survey_.tracks.describe(packet.descriptor, packet.machine);
       if (survey_.tracks.is_late()) return misread();
       if (survey_.tracks.size() > before) TRY(state.keep(k_track_memory));
     }
-    if (wants_names_ && !packet.descriptor.empty()) TRY(see_names(packet));
+    if (sinks_.wants_names && !packet.descriptor.empty()) TRY(see_names(packet));
     if (!step.time) return {};
     if (packet.is_event()) TRY(take_event(packet, *step.time));
     if (packet.is_stage()) TRY(take_stage(packet, *step.time));
@@ -76,7 +71,7 @@ class EventReader {
   Result<void> finish() {
     for (std::uint32_t track = 0; track < lanes_.size(); ++track) {
       const Lane& lane = lanes_[track];
-      for (std::size_t i = 0; i < lane.depth; ++i) TRY(see_(event_of(lane.slices[i], track)));
+      for (std::size_t i = 0; i < lane.depth; ++i) TRY(sinks_.see(event_of(lane.slices[i], track)));
     }
     return {};
   }
@@ -110,7 +105,7 @@ class EventReader {
         escape(value.bytes, scratch_);
         scratch_ += '"';
       });
-      result = attribute_(name_, scratch_);
+      result = sinks_.attribute(name_, scratch_);
     });
     return result;
   }
@@ -199,7 +194,7 @@ class EventReader {
   Result<void> see_metadata(std::string_view what, std::uint32_t track) {
     arguments_ += '}';
     const std::uint32_t row = survey_.tracks[track].row;
-    return see_({.phase = 'M', .name = what, .arguments = arguments_, .row = row});
+    return sinks_.see({.phase = 'M', .name = what, .arguments = arguments_, .row = row});
   }
 
   /// The track of an event. k_none: the file has changed, as its hash will tell.
@@ -236,7 +231,7 @@ class EventReader {
     scratch_.clear();
     counted_.reset();
     EventHead head;
-    head.track = state.default_track();
+    head.track = state.defaults().track;
     std::size_t categories = 0;
     const auto add_category = [&](std::string_view name, bool is_escaped) {
       is_escaped |= is_plain(name);
@@ -335,7 +330,7 @@ class EventReader {
 
   /// Sets the arguments of an event, which was read last, if those of `of` are wanted.
   void read_arguments(Event& event, const Event& of) {
-    if (notes_.empty() || (wants_ && !wants_(of))) return;
+    if (notes_.empty() || (sinks_.wants_arguments && !sinks_.wants_arguments(of))) return;
     arguments_ = "{";
     for (const std::string_view note : notes_) add_annotation(note, state, arguments_);
     arguments_ += '}';
@@ -374,11 +369,11 @@ class EventReader {
   Result<void> see_flows(const Event& event) {
     for (const Flow& flow : flows_) {
       NumberText text{};
-      TRY(see_({.phase = flow.phase,
-                .name = "flow",
-                .id = number_text(flow.id, text),
-                .row = event.row,
-                .time = event.time}));
+      TRY(sinks_.see({.phase = flow.phase,
+                      .name = "flow",
+                      .id = number_text(flow.id, text),
+                      .row = event.row,
+                      .time = event.time}));
     }
     return {};
   }
@@ -404,7 +399,7 @@ class EventReader {
     }
     read_arguments(event, event);
     if (event.phase == 'C' && counted_) count(*counted_, number, event);
-    return event.phase == 'B' ? begin(event, number) : see_(event);
+    return event.phase == 'B' ? begin(event, number) : sinks_.see(event);
   }
 
   /// Sets the value of a counter, and its name if the event has none.
@@ -417,8 +412,9 @@ class EventReader {
 
   /// Hands out values of other counters that an event has; the tracks may be those of the sequence.
   Result<void> see_extra(const ExtraCounters& counters, std::uint32_t machine, std::int64_t time) {
-    const FewNumbers tracks =
-        counters.tracks.size() > 0 ? counters.tracks : state.extra_counters(counters.are_doubles);
+    const FewNumbers tracks = counters.tracks.size() > 0
+                                  ? counters.tracks
+                                  : state.defaults().counters[counters.are_doubles ? 1 : 0];
     for (std::size_t i = 0; i < counters.values.size(); ++i) {
       std::uint32_t number = Tracks::k_none;
       if (i < tracks.size()) {
@@ -433,7 +429,7 @@ class EventReader {
       count(counters.are_doubles ? Counted{.real = std::bit_cast<double>(value)}
                                  : Counted{.whole = value},
             number, event);
-      TRY(see_(event));
+      TRY(sinks_.see(event));
     }
     return {};
   }
@@ -443,7 +439,7 @@ class EventReader {
       const std::size_t slice = slice_++;
       const std::int64_t end = slice < survey_.ends.size() ? survey_.ends[slice] : Survey::k_no_end;
       if (end != Survey::k_no_end) set_end(event, end);
-      return see_(event);
+      return sinks_.see(event);
     }
     Lane& lane = lanes_[track];
     if (lane.depth == lane.slices.size()) {
@@ -485,7 +481,7 @@ class EventReader {
       scratch_ += event.arguments.substr(1);
       whole.arguments = scratch_;
     }
-    return see_(whole);
+    return sinks_.see(whole);
   }
 
   /// Work of a device, which has its duration.
@@ -517,7 +513,7 @@ class EventReader {
     event.arguments = arguments_;
     if (event.length < 0) event.phase = 'i';
     if (event.name.empty()) event.name = event.category;
-    return see_(event);
+    return sinks_.see(event);
   }
 
   void add_extra(std::string_view extra) {
@@ -529,10 +525,7 @@ class EventReader {
   }
 
   Survey& survey_;
-  const std::function<Result<void>(const Event&)>& see_;
-  const std::function<bool(const Event&)>& wants_;
-  const std::function<Result<void>(std::string_view, std::string_view)>& attribute_;
-  const bool wants_names_;
+  const Sinks& sinks_;
   std::map<std::uint32_t, Counter> counters_;  ///< key: track
   std::vector<Lane> lanes_;
   std::uint32_t last_ = Tracks::k_none;  ///< track of the last event

@@ -11,35 +11,6 @@
 namespace entrain::perfetto {
 namespace {
 
-/// New numbers for a packet. A varint keeps its width if the number fits, filled up as protobuf
-/// allows; else it grows, and with it the lengths around it.
-class Patch {
- public:
-  /// `packet`: with its tag and length. Views of it are those that set() and enter() take.
-  void begin(std::string_view packet, std::string_view body);
-  /// The length around fields of a message inside the packet, for `inside` below; `inside`: that
-  /// around the message itself, 0: the packet's.
-  std::size_t enter(std::string_view message, std::size_t inside = 0);
-  /// Replaces a number.
-  void set(const Value& old, std::uint64_t number, std::size_t inside = 0);
-  /// The packet with its new numbers; valid until the next call. As it was without any.
-  std::string_view result();
-
- private:
-  struct Spot {
-    std::size_t at = 0, width = 0;  ///< position and size in the packet, bytes
-    std::uint64_t number = 0;
-    std::size_t inside = 0;  ///< position of the length around it
-    bool is_fixed = false;
-    std::size_t growth = 0;  ///< growth of what a length covers, bytes
-  };
-  void widen();
-
-  std::string_view packet_;
-  std::vector<Spot> lengths_, numbers_;
-  std::string text_;
-};
-
 std::size_t width_of(std::uint64_t number) {
   return static_cast<std::size_t>(protozero::length_of_varint(number));
 }
@@ -56,73 +27,92 @@ void add_narrow(std::uint64_t number, std::size_t width, std::string& to) {
   for (std::size_t i = 0; i < width; ++i, number >>= 8) to += static_cast<char>(number & 0xFF);
 }
 
-void Patch::begin(std::string_view packet, std::string_view body) {
-  packet_ = packet;
-  numbers_.clear();
-  lengths_.clear();
-  // The tag of a packet, which a varint may write longer, precedes the length.
-  std::size_t tag = 1;
-  while ((static_cast<unsigned char>(packet[tag - 1]) & 0x80) != 0) ++tag;
-  lengths_.push_back(
-      {.at = tag, .width = packet.size() - body.size() - tag, .number = body.size()});
-}
-
-std::size_t Patch::enter(std::string_view message, std::size_t inside) {
-  if (message.data() == nullptr) return inside;  // a number in its place: nothing moves in it
-  // The length ends where the message begins; the byte before it ends the tag.
-  const auto end = static_cast<std::size_t>(message.data() - packet_.data());
-  std::size_t at = end - 1;
-  while (at > 0 && (static_cast<unsigned char>(packet_[at - 1]) & 0x80) != 0) --at;
-  lengths_.push_back({.at = at, .width = end - at, .number = message.size(), .inside = inside});
-  return lengths_.size() - 1;
-}
-
-void Patch::set(const Value& old, std::uint64_t number, std::size_t inside) {
-  if (old.number == number) return;
-  const bool is_fixed = old.fixed_size != 0;
-  numbers_.push_back({.at = static_cast<std::size_t>(old.at - packet_.data()),
-                      .width = is_fixed ? old.fixed_size : old.width,
-                      .number = number,
-                      .inside = inside,
-                      .is_fixed = is_fixed});
-}
-
-/// Makes room for numbers, and for the lengths around them.
-void Patch::widen() {
-  const auto grow = [&](const Spot& spot) {
-    const std::size_t width = std::max(spot.width, width_of(spot.number));
-    lengths_[spot.inside].growth += spot.growth + width - spot.width;
-  };
-  for (const Spot& spot : numbers_) {
-    if (!spot.is_fixed) grow(spot);
+/// New numbers for a packet. A varint keeps its width if the number fits, filled up as protobuf
+/// allows; else it grows, and with it the lengths around it.
+class Patch {
+ public:
+  /// `packet`: with its tag and length. Views of it are those that set() and enter() take.
+  void begin(std::string_view packet, std::string_view body) {
+    packet_ = packet;
+    numbers_.clear();
+    lengths_.clear();
+    // The tag of a packet, which a varint may write longer, precedes the length.
+    std::size_t tag = 1;
+    while ((static_cast<unsigned char>(packet[tag - 1]) & 0x80) != 0) ++tag;
+    lengths_.push_back(
+        {.at = tag, .width = packet.size() - body.size() - tag, .number = body.size()});
   }
-  // A length is entered after those around it.
-  for (std::size_t i = lengths_.size(); i-- > 0;) {
-    lengths_[i].number += lengths_[i].growth;
-    if (i > 0) grow(lengths_[i]);
+  /// The length around fields of a message inside the packet, for `inside` below; `inside`: that
+  /// around the message itself, 0: the packet's.
+  std::size_t enter(std::string_view message, std::size_t inside = 0) {
+    if (message.data() == nullptr) return inside;  // a number in its place: nothing moves in it
+    // The length ends where the message begins; the byte before it ends the tag.
+    const auto end = static_cast<std::size_t>(message.data() - packet_.data());
+    std::size_t at = end - 1;
+    while (at > 0 && (static_cast<unsigned char>(packet_[at - 1]) & 0x80) != 0) --at;
+    lengths_.push_back({.at = at, .width = end - at, .number = message.size(), .inside = inside});
+    return lengths_.size() - 1;
   }
-}
-
-std::string_view Patch::result() {
-  if (numbers_.empty()) return packet_;
-  widen();
-  numbers_.insert(numbers_.end(), lengths_.begin(), lengths_.end());
-  std::sort(numbers_.begin(), numbers_.end(),
-            [](const Spot& a, const Spot& b) { return a.at < b.at; });
-  text_.clear();
-  std::size_t done = 0;
-  for (const Spot& spot : numbers_) {
-    text_ += packet_.substr(done, spot.at - done);
-    if (spot.is_fixed) {
-      add_narrow(spot.number, spot.width, text_);
-    } else {
-      add_wide(spot.number, std::max(spot.width, width_of(spot.number)), text_);
+  /// Replaces a number.
+  void set(const Value& old, std::uint64_t number, std::size_t inside = 0) {
+    if (old.number == number) return;
+    const bool is_fixed = old.fixed_size != 0;
+    numbers_.push_back({.at = static_cast<std::size_t>(old.at - packet_.data()),
+                        .width = is_fixed ? old.fixed_size : old.width,
+                        .number = number,
+                        .inside = inside,
+                        .is_fixed = is_fixed});
+  }
+  /// The packet with its new numbers; valid until the next call. As it was without any.
+  std::string_view result() {
+    if (numbers_.empty()) return packet_;
+    widen();
+    numbers_.insert(numbers_.end(), lengths_.begin(), lengths_.end());
+    std::sort(numbers_.begin(), numbers_.end(),
+              [](const Spot& a, const Spot& b) { return a.at < b.at; });
+    text_.clear();
+    std::size_t done = 0;
+    for (const Spot& spot : numbers_) {
+      text_ += packet_.substr(done, spot.at - done);
+      if (spot.is_fixed) {
+        add_narrow(spot.number, spot.width, text_);
+      } else {
+        add_wide(spot.number, std::max(spot.width, width_of(spot.number)), text_);
+      }
+      done = spot.at + spot.width;
     }
-    done = spot.at + spot.width;
+    text_ += packet_.substr(done);
+    return text_;
   }
-  text_ += packet_.substr(done);
-  return text_;
-}
+
+ private:
+  struct Spot {
+    std::size_t at = 0, width = 0;  ///< position and size in the packet, bytes
+    std::uint64_t number = 0;
+    std::size_t inside = 0;  ///< position of the length around it
+    bool is_fixed = false;
+    std::size_t growth = 0;  ///< growth of what a length covers, bytes
+  };
+  /// Makes room for numbers, and for the lengths around them.
+  void widen() {
+    const auto grow = [&](const Spot& spot) {
+      const std::size_t width = std::max(spot.width, width_of(spot.number));
+      lengths_[spot.inside].growth += spot.growth + width - spot.width;
+    };
+    for (const Spot& spot : numbers_) {
+      if (!spot.is_fixed) grow(spot);
+    }
+    // A length is entered after those around it.
+    for (std::size_t i = lengths_.size(); i-- > 0;) {
+      lengths_[i].number += lengths_[i].growth;
+      if (i > 0) grow(lengths_[i]);
+    }
+  }
+
+  std::string_view packet_;
+  std::vector<Spot> lengths_, numbers_;
+  std::string text_;
+};
 
 /// Clocks further apart are those of a damaged file, ns.
 constexpr std::int64_t k_most_shift = std::int64_t{1} << 60;

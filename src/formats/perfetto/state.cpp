@@ -2,9 +2,7 @@
 #include "formats/perfetto/state.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -203,7 +201,7 @@ Result<void> State::take(const Packet& packet) {
   }
   if (!packet.defaults.empty()) {
     Defaults& defaults = sequence_->defaults;
-    defaults.integers = defaults.doubles = {};
+    defaults.counters = {};
     const auto add_to = [](FewNumbers& counters, const Value& uuids) {
       for_each_number(uuids, false, [&](std::uint64_t uuid) { counters.add(uuid); });
     };
@@ -212,8 +210,9 @@ Result<void> State::take(const Packet& packet) {
       if (field != PacketField::track_event) return;
       for_each_field<EventField>(value.bytes, [&](EventField inner, const Value& own) {
         if (inner == EventField::track_uuid) defaults.track = own.number;
-        if (inner == EventField::extra_counter_track_uuids) add_to(defaults.integers, own);
-        if (inner == EventField::extra_double_counter_track_uuids) add_to(defaults.doubles, own);
+        if (inner == EventField::extra_counter_track_uuids) add_to(defaults.counters[0], own);
+        if (inner == EventField::extra_double_counter_track_uuids)
+          add_to(defaults.counters[1], own);
       });
     });
   }
@@ -252,11 +251,7 @@ Result<void> State::take_snapshot(const Packet& packet, std::span<const Reading>
 }
 
 ClockKey State::clock_of(const Packet& packet) const {
-  const bool names_none = !packet.clock && (sequence_ == nullptr || !sequence_->defaults.clock);
-  if (names_none) return {packet.machine, 0, clocks.primary()};  // nearly always
-  const std::uint32_t own = sequence_ != nullptr
-                                ? sequence_->defaults.clock.value_or(clocks.primary())
-                                : clocks.primary();
+  const std::uint32_t own = defaults().clock.value_or(clocks.primary());
   return clock_key(packet.machine, packet.sequence, packet.clock.value_or(own));
 }
 

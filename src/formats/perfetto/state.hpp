@@ -73,7 +73,7 @@ struct ExtraCounters {
 struct Defaults {
   std::optional<std::uint32_t> clock;
   std::uint64_t track = 0;
-  FewNumbers integers, doubles;  ///< tracks of extra counters
+  std::array<FewNumbers, 2> counters;  ///< tracks of extra counters: of integers, of doubles
 };
 
 /// State that packets of a sequence refer to.
@@ -125,13 +125,10 @@ class State {
   [[nodiscard]] std::string_view name(Names table, std::uint64_t iid) const {
     return sequence_ != nullptr ? sequence_->name(table, iid) : std::string_view();
   }
-  [[nodiscard]] std::uint64_t default_track() const {
-    return sequence_ != nullptr ? sequence_->defaults.track : 0;
-  }
-  /// The default counters of the last packet.
-  [[nodiscard]] FewNumbers extra_counters(bool are_doubles) const {
-    if (sequence_ == nullptr) return {};
-    return are_doubles ? sequence_->defaults.doubles : sequence_->defaults.integers;
+  /// Defaults of that sequence.
+  [[nodiscard]] const Defaults& defaults() const {
+    static constexpr Defaults none;
+    return sequence_ != nullptr ? sequence_->defaults : none;
   }
   /// The clock by which the last packet tells its time.
   [[nodiscard]] ClockKey clock_of(const Packet& packet) const;

@@ -70,7 +70,7 @@ void pair(const std::vector<SliceEdge>& all, Survey& survey) {
 
 EventHead head_of_event(std::string_view event, const State& state) {
   EventHead head;
-  head.track = state.default_track();
+  head.track = state.defaults().track;
   for_each_field<EventField>(event, [&](EventField field, const Value& value) {
     if (field == EventField::type) head.type = static_cast<std::int32_t>(value.number);
     if (field == EventField::track_uuid) head.track = value.number;
