@@ -26,7 +26,7 @@ namespace {
 
 /// Rises with every change of the contents: steps of several versions do not fit together.
 constexpr unsigned k_version = 4;
-constexpr std::size_t k_piece = std::size_t{1} << 16;  ///< bytes packed or unpacked at once
+constexpr std::size_t k_piece = std::size_t{1} << 16;  ///< bytes packed at once
 constexpr std::size_t k_longest_line = 200;            ///< bytes of the first line
 constexpr std::size_t k_sum = 8;                       ///< bytes of the checksum
 
@@ -37,23 +37,6 @@ std::string_view line_of(Kind kind) {
 /// Advice about a file that is of no use.
 const char* remedy_of(Kind kind) {
   return kind == Kind::summary ? "summarise its part again" : "fit the clocks again";
-}
-
-/// Takes the first stream off `packed`, and appends what it holds to `text`: `more` if it is cut
-/// off, `damaged` also if it holds more than `most` bytes.
-json::Unpacker::State unpack(std::span<const std::uint8_t>& packed, std::uint64_t most,
-                             std::string& text) {
-  const auto unpacker = json::Unpacker::make(json::Packing::zstd);
-  std::vector<char> piece(k_piece);
-  for (;;) {
-    std::span<char> room(piece);
-    const auto state = unpacker->unpack(packed, room);
-    const std::size_t size = piece.size() - room.size();
-    text.append(piece.data(), size);
-    if (text.size() > most) return json::Unpacker::State::damaged;
-    const bool is_stuck = packed.empty() && size == 0;
-    if (state != json::Unpacker::State::more || is_stuck) return state;
-  }
 }
 
 Result<std::string> first_line(const fs::path& file) {
@@ -128,19 +111,19 @@ Result<std::string> content_of(Kind kind, const fs::path& file) {
         name, what, number, k_version);
   }
   TRY_ASSIGN(const std::vector<std::uint8_t> bytes, read_file(file, json::k_most_text));
-  std::span<const std::uint8_t> rest =
-      std::span(bytes).subspan(std::min(line.size() + 1, bytes.size()));
-  const std::span<const std::uint8_t> body = rest;
+  const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string_view body = all.substr(std::min(line.size() + 1, all.size()));
+  const auto cut = [&] { return input_error("{} is cut off: {}", name, remedy_of(kind)); };
+  if (body.size() < k_sum) return cut();
+  const std::string_view stream = body.substr(0, body.size() - k_sum);
+  const std::uint64_t most = json::most_unpacked(body.size());
   std::string content;
-  const auto state = unpack(rest, json::most_unpacked(body.size()), content);
-  if (state == json::Unpacker::State::more || rest.size() < k_sum) {
-    return input_error("{} is cut off: {}", name, remedy_of(kind));
-  }
+  const auto state = json::unpack(json::Packing::zstd, stream, most + 1, content);
+  if (state == json::Unpacker::State::more && content.size() <= most) return cut();
   std::uint64_t hash = 0;
-  const std::string_view sum(reinterpret_cast<const char*>(rest.data()), rest.size());
-  FieldReader(sum).hash(hash);
-  const bool is_whole = state == json::Unpacker::State::end_of_stream && rest.size() == k_sum &&
-                        hash == fnv1a(body.first(body.size() - k_sum));
+  FieldReader(body.substr(stream.size())).hash(hash);
+  const bool is_whole = state == json::Unpacker::State::end_of_stream && content.size() <= most &&
+                        hash == fnv1a(stream);
   if (is_whole) return content;
   return input_error("{} is damaged: {}", name, remedy_of(kind));
 }
