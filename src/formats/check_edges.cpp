@@ -129,15 +129,12 @@ class Checker {
                            const char* what) {
     std::vector<std::uint32_t> seen;
     for (const InstanceMember& member : members) seen.push_back(member.clock);
-    std::sort(seen.begin(), seen.end());
-    const auto twice = std::adjacent_find(seen.begin(), seen.end());
+    std::ranges::sort(seen);
+    const auto twice = std::ranges::adjacent_find(seen);
     if (twice != seen.end()) {
       return usage_error("clock {} has two {} in instance {}", *twice, what, i);
     }
-    const auto by_rank = [](const InstanceMember& a, const InstanceMember& b) {
-      return a.rank < b.rank;
-    };
-    if (kind == EdgeKind::scan && !std::is_sorted(members.begin(), members.end(), by_rank)) {
+    if (kind == EdgeKind::scan && !std::ranges::is_sorted(members, {}, &InstanceMember::rank)) {
       return usage_error("the {} of instance {}, a scan, are not in order of rank", what, i);
     }
     return {};

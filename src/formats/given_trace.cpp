@@ -88,8 +88,8 @@ trace::Definitions definitions_of(const Clocks& clocks) {
   const std::vector<std::uint64_t> ids = ids_of(clocks.clocks);
   Numbers processes, machines, domains;
   std::vector<std::uint32_t> machine_of_process;
-  const bool any_domain = std::any_of(clocks.clocks.begin(), clocks.clocks.end(),
-                                      [](const Clock& clock) { return !clock.domain.empty(); });
+  const bool any_domain =
+      std::ranges::any_of(clocks.clocks, [](const Clock& clock) { return !clock.domain.empty(); });
   for (std::size_t i = 0; i < clocks.clocks.size(); ++i) {
     const Clock& clock = clocks.clocks[i];
     const std::uint32_t process = processes.of(clock.process);
@@ -126,9 +126,10 @@ std::map<LocationIndex, clocks::LocationSamples> exchanges_of(const Clocks& cloc
   std::map<LocationIndex, clocks::LocationSamples> all;
   for (LocationIndex l = 0; l < clocks.clocks.size(); ++l) {
     const auto& sessions = clocks.clocks[l].sessions;
-    const bool any = std::any_of(sessions.begin(), sessions.end(),
-                                 [](const ClockSession& one) { return !one.exchanges.empty(); });
-    if (!any) continue;
+    if (std::ranges::all_of(sessions, &std::vector<ClockExchange>::empty,
+                            &ClockSession::exchanges)) {
+      continue;
+    }
     clocks::LocationSamples& samples = all[l];
     for (const ClockSession& session : sessions) {
       samples.emplace_back();

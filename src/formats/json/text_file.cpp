@@ -2,21 +2,15 @@
 #include "formats/json/text_file.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <iterator>
 
 #include "base/fail.hpp"
-#include "base/file.hpp"
 #include "base/try.hpp"
-#include "formats/json/packing.hpp"
 
 namespace entrain::json {
 namespace {
 
 constexpr std::size_t k_packed_piece = std::size_t{1} << 18;
-
-bool all_zero(std::span<const std::uint8_t> bytes) {
-  return std::all_of(bytes.begin(), bytes.end(), [](std::uint8_t byte) { return byte == 0; });
-}
 
 }  // namespace
 
@@ -56,17 +50,12 @@ Result<TextReader> TextReader::open(const std::filesystem::path& path, std::uint
   TRY_ASSIGN(File file, File::open_for_reading(path, k_most_text));
   TextReader reader(std::move(file));
   reader.most_ = max_unpacked > 0 ? max_unpacked : most_unpacked(reader.file_.size_when_opened());
-  TRY(reader.begin());
-  return reader;
-}
-
-Result<void> TextReader::begin() {
   std::uint8_t mark[k_packing_mark];
-  TRY_ASSIGN(const std::size_t size, file_.read_at(0, mark));
-  packing_ = packing_of(std::span<const std::uint8_t>(mark, size));
-  unpacker_ = Unpacker::make(packing_);
-  if (unpacker_) piece_.resize(k_packed_piece);
-  return {};
+  TRY_ASSIGN(const std::size_t size, reader.file_.read_at(0, mark));
+  reader.packing_ = packing_of(std::span<const std::uint8_t>(mark, size));
+  reader.unpacker_ = Unpacker::make(reader.packing_);
+  if (reader.unpacker_) reader.piece_.resize(k_packed_piece);
+  return reader;
 }
 
 tl::unexpected<Error> TextReader::damage() {
@@ -90,7 +79,7 @@ Result<bool> TextReader::next_stream() {
   TRY_ASSIGN(bool more, refill());
   if (!more) return false;
   bool is_padding = false;
-  while (more && all_zero(rest_)) {
+  while (more && std::ranges::count(rest_, 0) == std::ssize(rest_)) {
     is_padding = true;
     rest_ = {};
     TRY_ASSIGN(more, refill());
@@ -116,36 +105,26 @@ Result<std::size_t> TextReader::unpack(std::span<char> buffer) {
   }
   const std::size_t size = buffer.size() - to.size();
   given_ += size;
-  if (given_ > most_) return too_large();
-  if (cut_ && given_ == 0) return cut_at_once();
-  return size;
-}
-
-tl::unexpected<Error> TextReader::too_large() const {
-  const std::uint64_t packed_bytes = file_.size_when_opened();
-  return input_error(
-      "{} has {} bytes and holds more than {} when unpacked, which is the limit; if you trust it, "
-      "allow more with --max-unpacked, or unpack it",
-      file_.path().string(), packed_bytes, most_);
-}
-
-tl::unexpected<Error> TextReader::cut_at_once() const {
-  return input_error(
-      "{} is cut off after {} bytes, inside the first block of its {} stream: nothing of it can be "
-      "unpacked",
-      file_.path().string(), file_.size_when_opened(), unpacker_->name());
-}
-
-Result<std::size_t> TextReader::read_plain(std::span<char> buffer) {
-  TRY_ASSIGN(const std::size_t size,
-             file_.read_at(at_, {reinterpret_cast<std::uint8_t*>(buffer.data()), buffer.size()}));
-  at_ += size;
+  if (given_ > most_) {
+    return input_error(
+        "{} has {} bytes and holds more than {} when unpacked, which is the limit; if you trust "
+        "it, allow more with --max-unpacked, or unpack it",
+        file_.path().string(), file_.size_when_opened(), most_);
+  }
+  if (cut_ && given_ == 0) {
+    return input_error(
+        "{} is cut off after {} bytes, inside the first block of its {} stream: nothing of it can "
+        "be unpacked",
+        file_.path().string(), file_.size_when_opened(), unpacker_->name());
+  }
   return size;
 }
 
 Result<std::size_t> TextReader::read(std::span<char> buffer) {
   const bool is_first = at_ == 0;
-  TRY_ASSIGN(const std::size_t size, unpacker_ ? unpack(buffer) : read_plain(buffer));
+  std::span<std::uint8_t> bytes(reinterpret_cast<std::uint8_t*>(buffer.data()), buffer.size());
+  TRY_ASSIGN(const std::size_t size, unpacker_ ? unpack(buffer) : file_.read_at(at_, bytes));
+  if (!unpacker_) at_ += size;
   if (is_first && is_utf16({buffer.data(), size})) return no_utf16(file_.path());
   return size;
 }

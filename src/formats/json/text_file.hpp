@@ -61,14 +61,10 @@ class TextReader {
 
  private:
   explicit TextReader(File file) : file_(std::move(file)) {}
-  Result<void> begin();
   [[nodiscard]] tl::unexpected<Error> damage();
-  [[nodiscard]] tl::unexpected<Error> too_large() const;
-  [[nodiscard]] tl::unexpected<Error> cut_at_once() const;
   Result<bool> refill();
   Result<bool> next_stream();
   Result<std::size_t> unpack(std::span<char> buffer);
-  Result<std::size_t> read_plain(std::span<char> buffer);
 
   File file_;
   Packing packing_ = Packing::none;

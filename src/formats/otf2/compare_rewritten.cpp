@@ -125,8 +125,7 @@ class Comparison {
     if (!trace::in_order(local.clock_offsets)) as_mapped_ = false;
     const bool effective =
         local.clock_offsets.size() > 1 &&
-        std::any_of(local.clock_offsets.begin(), local.clock_offsets.end(),
-                    [](const trace::ClockOffset& offset) { return offset.offset != 0; });
+        std::ranges::any_of(local.clock_offsets, [](const auto& one) { return one.offset != 0; });
     if (effective) as_mapped_ = false;
     return {};
   }

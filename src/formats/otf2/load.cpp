@@ -42,10 +42,10 @@ struct SeenFile {
 
 /// Refuses a trace none of whose event files exists although there should be some.
 Result<void> check_anything_there(Team& processes, const trace::Trace& trace) {
-  const auto missing = [](const auto& location) { return location.event_file_missing; };
-  const auto present = [](const auto& location) { return location.event_count > 0; };
-  const bool any_missing = std::any_of(trace.locations.begin(), trace.locations.end(), missing);
-  const bool any_present = std::any_of(trace.locations.begin(), trace.locations.end(), present);
+  const bool any_missing =
+      std::ranges::any_of(trace.locations, &trace::LocationSkeleton::event_file_missing);
+  const bool any_present = std::ranges::any_of(
+      trace.locations, [](const auto& location) { return location.event_count > 0; });
   if (processes.any(any_missing) && !processes.any(any_present)) {
     return no_event_files(trace.path);
   }

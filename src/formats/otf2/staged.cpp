@@ -43,8 +43,7 @@ class ReadArchive : public formats::Reread {
 
 /// An overlay has all local definitions, of which the original may lack some.
 bool lacks_definitions(Team& processes, const LoadedTrace& original) {
-  const std::vector<LocationIndex> own = original.own(processes);
-  return processes.any(std::any_of(own.begin(), own.end(), [&](LocationIndex l) {
+  return processes.any(std::ranges::any_of(original.own(processes), [&](LocationIndex l) {
     return original.trace.locations[l].definition_file_missing;
   }));
 }

@@ -58,7 +58,7 @@ class ArchiveTimes : public formats::TimedEvents {
     const auto has_offsets = [](const auto& location) {
       return location.clock_offsets.size() >= 2;
     };
-    if (!noted && std::any_of(trace.locations.begin(), trace.locations.end(), has_offsets)) {
+    if (!noted && std::ranges::any_of(trace.locations, has_offsets)) {
       span = SpanOrigin::clock_offsets;
     } else if ((noted_ = clocks::session_span(trace, maps_))) {
       span = SpanOrigin::property;

@@ -68,8 +68,7 @@ class Patch {
     if (numbers_.empty()) return packet_;
     widen();
     numbers_.insert(numbers_.end(), lengths_.begin(), lengths_.end());
-    std::sort(numbers_.begin(), numbers_.end(),
-              [](const Spot& a, const Spot& b) { return a.at < b.at; });
+    std::ranges::sort(numbers_, {}, &Spot::at);
     text_.clear();
     std::size_t done = 0;
     for (const Spot& spot : numbers_) {

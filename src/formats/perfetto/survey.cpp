@@ -46,9 +46,8 @@ void pair(const std::vector<SliceEdge>& all, Survey& survey) {
     slices[i] = count;
     count += all[i].begins ? 1 : 0;
   }
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return std::tie(all[a].track, all[a].time) < std::tie(all[b].track, all[b].time);
-  });
+  std::ranges::stable_sort(order, {},
+                           [&](std::uint32_t i) { return std::tie(all[i].track, all[i].time); });
   std::vector<std::int64_t>& ends = survey.ends;
   ends.assign(count, Survey::k_no_end);
   std::vector<std::uint32_t> open;

@@ -297,9 +297,7 @@ Result<void> check_columns(std::span<const fs::path> files, const std::string& c
 Result<Documents> documents_in(std::vector<fs::path> files, std::span<const fs::path> named,
                                std::vector<std::string> notes, const ReadOptions& how) {
   // Not by folders: a copy of all files in one folder is the same run in the same order.
-  std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) {
-    return std::pair(a.filename(), a) < std::pair(b.filename(), b);
-  });
+  std::ranges::sort(files, {}, [](const fs::path& one) { return std::pair(one.filename(), one); });
   TRY_ASSIGN(const DocumentKind kind, choose_kind(files, named, notes, how));
   TRY(check_columns(files, how.columns));
   return Documents{.kind = kind, .files = std::move(files), .notes = std::move(notes)};

@@ -43,8 +43,7 @@ class ClockTables {
       *clock_hz = hz_;
     }
     for (Clock& clock : clocks_.clocks) {
-      std::stable_sort(clock.sessions.begin(), clock.sessions.end(),
-                       [](const auto& a, const auto& b) { return a.time < b.time; });
+      std::ranges::stable_sort(clock.sessions, {}, &ClockSession::time);
     }
     return std::move(clocks_);
   }

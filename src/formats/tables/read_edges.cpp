@@ -65,8 +65,7 @@ class EdgeTableReader {
     }
     if (!known_) sort_clocks();
     TRY(make_instances(reader));
-    if (std::all_of(list().min_delay.begin(), list().min_delay.end(),
-                    [](std::int64_t delay) { return delay == 0; })) {
+    if (std::ranges::all_of(list().min_delay, [](std::int64_t delay) { return delay == 0; })) {
       free_memory(list().min_delay);
     }
     note_kinds();
@@ -212,9 +211,8 @@ class EdgeTableReader {
   void sort_clocks() {
     std::vector<std::uint32_t> order(names_.all().size()), place(order.size());
     std::iota(order.begin(), order.end(), std::uint32_t{0});
-    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return in_order(names_.all()[a], names_.all()[b]);
-    });
+    std::ranges::sort(order, in_order,
+                      [&](std::uint32_t i) -> const std::string& { return names_.all()[i]; });
     for (std::uint32_t i = 0; i < order.size(); ++i) {
       place[order[i]] = i;
       clocks_.clocks.push_back({.name = names_.all()[order[i]]});
@@ -240,8 +238,7 @@ class EdgeTableReader {
 
   Result<void> make_instance(std::span<MemberRow> rows, const Reader& reader) {
     CollectiveInstance instance{.first = list().members.size()};
-    const auto named =
-        std::find_if(rows.begin(), rows.end(), [](const MemberRow& row) { return row.has_kind; });
+    const auto named = std::ranges::find_if(rows, &MemberRow::has_kind);
     if (named != rows.end()) instance.kind = named->kind;
     for (const MemberRow& row : rows) {
       if (row.has_kind && row.kind != instance.kind) {
@@ -252,10 +249,8 @@ class EdgeTableReader {
     }
     TRY(check_twice(rows, reader));
     const auto rank = [](const MemberRow& row) { return row.has_rank ? row.rank : row.clock; };
-    const bool ordered = instance.kind == EdgeKind::scan;
-    std::stable_sort(rows.begin(), rows.end(), [&](const MemberRow& a, const MemberRow& b) {
-      if (a.is_end != b.is_end) return b.is_end;
-      return ordered && rank(a) < rank(b);
+    std::ranges::stable_sort(rows, {}, [&](const MemberRow& row) {
+      return std::pair(row.is_end, instance.kind == EdgeKind::scan ? rank(row) : 0);
     });
     for (const MemberRow& row : rows) list().members.push_back({row.clock, rank(row), row.time});
     list().instances.push_back(instance);

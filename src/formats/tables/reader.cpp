@@ -109,10 +109,6 @@ Result<std::vector<GivenColumn>> columns_of(std::string_view text,
   return all;
 }
 
-Reader::Reader(Reader&&) noexcept = default;
-Reader& Reader::operator=(Reader&&) noexcept = default;
-Reader::~Reader() = default;
-
 Result<Reader> Reader::open(const Source& source, std::span<const std::string_view> columns,
                             const Naming& naming) {
   Reader reader;
@@ -160,8 +156,7 @@ Result<void> Reader::open_file(const std::filesystem::path& file, std::uint64_t 
 }
 
 bool Reader::has(std::size_t column) const {
-  return json_ || std::find(column_of_field_.begin(), column_of_field_.end(), column) !=
-                      column_of_field_.end();
+  return json_ || std::ranges::count(column_of_field_, column) > 0;
 }
 
 /// Skips empty lines, and comments of CSV.

@@ -91,10 +91,6 @@ class Reader {
   static Result<Reader> open(const Source& source, std::span<const std::string_view> columns,
                              const Naming& naming = {});
 
-  Reader(Reader&&) noexcept;
-  Reader& operator=(Reader&&) noexcept;
-  ~Reader();
-
   /// True if the header has the column; always for JSON lines.
   [[nodiscard]] bool has(std::size_t column) const;
   [[nodiscard]] bool is_json() const { return json_; }

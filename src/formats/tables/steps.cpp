@@ -86,9 +86,7 @@ std::uint64_t Step::whole() const {
   return 1;
 }
 
-std::uint64_t Step::fewest_changes() const {
-  return *std::min_element(changes_.begin(), changes_.end());
-}
+std::uint64_t Step::fewest_changes() const { return std::ranges::min(changes_); }
 
 void note_steps(const std::map<std::uint64_t, std::vector<std::string>>& clocks_of,
                 std::uint64_t ticks_per_second, std::vector<std::string>& notes) {

@@ -261,9 +261,7 @@ std::optional<Unit> unit_named(std::string_view word) {
 }
 
 bool is_negative_without_sign(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && at == text.data() + text.size() && number >> 63 != 0;
+  return whole_number(text).value_or(0) >> 63 != 0;
 }
 
 Unit unit_of_column(std::string_view name) {

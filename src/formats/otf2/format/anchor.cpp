@@ -136,8 +136,7 @@ std::vector<std::uint8_t> with_properties(std::span<const std::uint8_t> bytes, c
   }
   if (properties.empty() && all.size() == anchor.properties.size()) return unchanged;
   for (const trace::Property& property : properties) {
-    const auto same = std::find_if(all.begin(), all.end(),
-                                   [&](const auto& old) { return old.name == property.name; });
+    const auto same = std::ranges::find(all, property.name, &trace::Property::name);
     if (same != all.end()) {
       same->value = property.value;
     } else {
