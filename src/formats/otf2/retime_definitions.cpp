@@ -6,13 +6,10 @@
 #include <bit>
 #include <cmath>
 #include <iterator>
-#include <optional>
-#include <unordered_map>
 
 #include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
-#include "formats/otf2/format/definition_file.hpp"
 #include "formats/otf2/format/format.hpp"
 
 namespace entrain::otf2 {
@@ -96,6 +93,42 @@ bool is_clock_offset(const DefinitionRecord& record) {
   return record.type == def::local_clock_offset;
 }
 
+struct Marker {
+  LocationIndex location = k_none;
+  std::uint64_t time = 0, duration = 0;
+  std::span<const std::uint8_t> rest;  ///< payload after the times
+};
+
+/// Decodes the markers of an archive.
+class MarkerReader {
+ public:
+  explicit MarkerReader(const Archive& archive) : path_(archive.marker_file()) {
+    for (const LocationIndex l : archive.locations()) locations_.emplace(archive.id_of(l), l);
+  }
+
+  Result<Marker> operator()(const DefinitionRecord& record, bool big_endian) const {
+    FieldReader in(record.payload.data(), record.payload.size(), big_endian);
+    Marker marker;
+    marker.time = in.c64();
+    marker.duration = in.c64();
+    marker.rest = {in.position(), in.left()};
+    in.c32();  // marker
+    const std::uint8_t scope = in.u8();
+    const std::uint64_t reference = in.c64();
+    if (!in.ok()) {
+      return input_error("{} is damaged: a marker record is too short; restore the file",
+                         path_.string());
+    }
+    const auto found = locations_.find(reference);
+    if (scope == k_scope_location && found != locations_.end()) marker.location = found->second;
+    return marker;
+  }
+
+ private:
+  fs::path path_;
+  std::unordered_map<std::uint64_t, LocationIndex> locations_;
+};
+
 }  // namespace
 
 Result<void> write_global_definitions(const ChunkedPath& from, const fs::path& to,
@@ -153,46 +186,6 @@ Result<void> write_local_definitions(std::optional<DefinitionFile> file, const C
   definitions.records.insert(definitions.records.end(), records.begin(), records.end());
   return write_definitions(definitions, from, to);
 }
-
-namespace {
-
-struct Marker {
-  LocationIndex location = k_none;
-  std::uint64_t time = 0, duration = 0;
-  std::span<const std::uint8_t> rest;  ///< payload after the times
-};
-
-/// Decodes the markers of an archive.
-class MarkerReader {
- public:
-  explicit MarkerReader(const Archive& archive) : path_(archive.marker_file()) {
-    for (const LocationIndex l : archive.locations()) locations_.emplace(archive.id_of(l), l);
-  }
-
-  Result<Marker> operator()(const DefinitionRecord& record, bool big_endian) const {
-    FieldReader in(record.payload.data(), record.payload.size(), big_endian);
-    Marker marker;
-    marker.time = in.c64();
-    marker.duration = in.c64();
-    marker.rest = {in.position(), in.left()};
-    in.c32();  // marker
-    const std::uint8_t scope = in.u8();
-    const std::uint64_t reference = in.c64();
-    if (!in.ok()) {
-      return input_error("{} is damaged: a marker record is too short; restore the file",
-                         path_.string());
-    }
-    const auto found = locations_.find(reference);
-    if (scope == k_scope_location && found != locations_.end()) marker.location = found->second;
-    return marker;
-  }
-
- private:
-  fs::path path_;
-  std::unordered_map<std::uint64_t, LocationIndex> locations_;
-};
-
-}  // namespace
 
 Result<std::vector<MarkerTime>> read_marker_times(const Archive& archive) {
   std::vector<MarkerTime> times;

@@ -89,6 +89,17 @@ struct Instances {
 /// O(n log n).
 Instances pair_calls(const Calls& calls);
 
+/// Drops the instances that calls contradict; returns the number of their calls. It verifies from
+/// the calls alone: how they were paired plays no part in it (McConnell et al. 2011, "Certifying
+/// algorithms"). An instance holds if
+///
+/// * its calls exist, are of the tasks of its communicator, in order, and of no other instance;
+/// * all are of its operation and its communicator, and none ends before it begins;
+/// * no task calls it before an earlier one of the same communicator.
+///
+/// O(n).
+std::uint64_t drop_refuted(Instances& instances, const Calls& calls);
+
 /// Numbers of calls without edges.
 struct WithoutEdges {
   std::uint64_t sparse = 0;      ///< calls of Alltoallv and Alltoallw

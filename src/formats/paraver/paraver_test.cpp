@@ -10,7 +10,7 @@
 #include "base/counters.hpp"
 #include "base/file.hpp"
 #include "base/temp_folder_testing.hpp"
-#include "formats/paraver/claims.hpp"
+#include "formats/paraver/calls.hpp"
 #include "formats/paraver/labels.hpp"
 #include "formats/paraver/recording.hpp"
 #include "formats/paraver/trace.hpp"

@@ -15,7 +15,6 @@
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "formats/json/document.hpp"
-#include "formats/paraver/claims.hpp"
 #include "formats/paraver/labels.hpp"
 #include "formats/paraver/trace.hpp"
 
