@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <map>
 #include <set>
-#include <string>
-#include <utility>
+#include <type_traits>
 
 #include <fmt/ranges.h>
 
@@ -42,64 +40,73 @@ class RereadRecording : public Reread {
   trace::LoadedTrace nothing_;
 };
 
-class StagedRecording : public Staged {
+/// What Recording::stage() has written; `Output`: OutputFolder or OutputFile.
+template <class Output>
+class StagedOutput : public Staged {
  public:
-  StagedRecording(const Recording& recording, OutputFolder folder, const LinkCounts& links,
-                  const WritePlan& plan)
-      : recording_(recording),
-        folder_(std::move(folder)),
-        links_(links),
-        mode_(plan.mode),
-        maps_(plan.maps.begin(), plan.maps.end()) {}
+  StagedOutput(const Recording& recording, Output output, std::span<const ClockMap> maps)
+      : recording_(recording), output_(std::move(output)), maps_(maps.begin(), maps.end()) {}
 
-  [[nodiscard]] fs::path path() const override { return folder_.target(); }
-  [[nodiscard]] LinkCounts links() const override { return links_; }
+  [[nodiscard]] fs::path path() const override {
+    if constexpr (std::is_same_v<Output, OutputFolder>) {
+      return output_.target();
+    } else {
+      return output_.place();
+    }
+  }
   [[nodiscard]] std::uint64_t leftovers_removed() const override {
-    return folder_.leftovers_removed();
+    return output_.leftovers_removed();
   }
   [[nodiscard]] Result<std::unique_ptr<Reread>> read_back(trace::Workers&, trace::LoadedTrace&,
                                                           bool, Progress*) const override {
-    TRY_ASSIGN(std::unique_ptr<Recording> written, recording_.read_back(folder_.path(), maps_));
+    TRY_ASSIGN(std::unique_ptr<Recording> written, read());
     return std::make_unique<RereadRecording>(std::move(written));
   }
-  [[nodiscard]] Result<void> annotate(const Attributes& facts) const override {
-    if (mode_ != WriteMode::overlay) return {};
-    return recording_.annotate_overlay(folder_.path(), facts);
-  }
-  [[nodiscard]] Result<void> commit() override { return folder_.commit(); }
+  [[nodiscard]] Result<void> commit() override { return output_.commit(); }
 
- private:
+ protected:
+  /// Reads what was written.
+  [[nodiscard]] virtual Result<std::unique_ptr<Recording>> read() const = 0;
+
   const Recording& recording_;
-  OutputFolder folder_;
-  LinkCounts links_;
-  WriteMode mode_;
+  Output output_;
   std::vector<ClockMap> maps_;
 };
 
-/// A trace of one file.
-class StagedFile : public Staged {
+class StagedFolder : public StagedOutput<OutputFolder> {
  public:
-  StagedFile(const Recording& recording, OutputFile file, std::span<const ClockMap> maps)
-      : recording_(recording), file_(std::move(file)), maps_(maps.begin(), maps.end()) {}
+  StagedFolder(const Recording& recording, OutputFolder folder, const LinkCounts& links,
+               const WritePlan& plan)
+      : StagedOutput(recording, std::move(folder), plan.maps), links_(links), mode_(plan.mode) {}
 
-  [[nodiscard]] fs::path path() const override { return file_.place(); }
-  [[nodiscard]] std::uint64_t leftovers_removed() const override {
-    return file_.leftovers_removed();
-  }
-  [[nodiscard]] Result<std::unique_ptr<Reread>> read_back(trace::Workers&, trace::LoadedTrace&,
-                                                          bool, Progress*) const override {
-    TRY_ASSIGN(std::unique_ptr<Recording> written, recording_.read_back(file_.workshop(), maps_));
-    return std::make_unique<RereadRecording>(std::move(written));
-  }
-  [[nodiscard]] Result<void> commit() override {
-    TRY(file_.take(file_.workshop() / recording_.files.front().filename()));
-    return file_.commit();
+  [[nodiscard]] LinkCounts links() const override { return links_; }
+  [[nodiscard]] Result<void> annotate(const Attributes& facts) const override {
+    if (mode_ != WriteMode::overlay) return {};
+    return recording_.annotate_overlay(output_.path(), facts);
   }
 
  private:
-  const Recording& recording_;
-  OutputFile file_;
-  std::vector<ClockMap> maps_;
+  [[nodiscard]] Result<std::unique_ptr<Recording>> read() const override {
+    return recording_.read_back(output_.path(), maps_);
+  }
+
+  LinkCounts links_;
+  WriteMode mode_;
+};
+
+/// A trace of one file.
+class StagedFile : public StagedOutput<OutputFile> {
+ public:
+  using StagedOutput::StagedOutput;
+  [[nodiscard]] Result<void> commit() override {
+    TRY(output_.take(output_.workshop() / recording_.files.front().filename()));
+    return output_.commit();
+  }
+
+ private:
+  [[nodiscard]] Result<std::unique_ptr<Recording>> read() const override {
+    return recording_.read_back(output_.workshop(), maps_);
+  }
 };
 
 /// The text of the clocks of a run that was summarised: all maps, and what writing its files needs.
@@ -118,32 +125,14 @@ std::string clocks_text(const Recording& recording, std::span<const ClockMap> ma
 }
 
 /// The clocks of a run that was summarised.
-class StagedClocks : public Staged {
+class StagedClocks : public StagedOutput<OutputFile> {
  public:
-  static Result<std::unique_ptr<Staged>> write(const Recording& recording, const WritePlan& plan,
-                                               const fs::path& output) {
-    TRY_ASSIGN(OutputFile file, OutputFile::create(output, plan.rule));
-    TRY(file.write(clocks_text(recording, plan.maps)));
-    return std::make_unique<StagedClocks>(recording, plan.maps, std::move(file));
-  }
-  StagedClocks(const Recording& recording, std::span<const ClockMap> maps, OutputFile file)
-      : recording_(recording), maps_(maps), file_(std::move(file)) {}
-
-  [[nodiscard]] fs::path path() const override { return file_.place(); }
-  [[nodiscard]] std::uint64_t leftovers_removed() const override {
-    return file_.leftovers_removed();
-  }
-  [[nodiscard]] Result<std::unique_ptr<Reread>> read_back(trace::Workers&, trace::LoadedTrace&,
-                                                          bool, Progress*) const override {
-    TRY_ASSIGN(std::unique_ptr<Recording> written, recording_.written_with(maps_));
-    return std::make_unique<RereadRecording>(std::move(written));
-  }
-  [[nodiscard]] Result<void> commit() override { return file_.commit(); }
+  using StagedOutput::StagedOutput;
 
  private:
-  const Recording& recording_;
-  std::span<const ClockMap> maps_;
-  OutputFile file_;
+  [[nodiscard]] Result<std::unique_ptr<Recording>> read() const override {
+    return recording_.written_with(maps_);
+  }
 };
 
 /// An encoding of files, and their names.
@@ -391,7 +380,11 @@ Result<std::unique_ptr<Staged>> Recording::stage_file(const WritePlan& plan,
 
 Result<std::unique_ptr<Staged>> Recording::stage(const WritePlan& plan,
                                                  const fs::path& output) const {
-  if (written_with) return StagedClocks::write(*this, plan, output);
+  if (written_with) {
+    TRY_ASSIGN(OutputFile file, OutputFile::create(output, plan.rule));
+    TRY(file.write(clocks_text(*this, plan.maps)));
+    return std::make_unique<StagedClocks>(*this, std::move(file), plan.maps);
+  }
   if (is_one_file && plan.mode == WriteMode::rewrite && is_file_name(output)) {
     return stage_file(plan, output);
   }
@@ -403,7 +396,7 @@ Result<std::unique_ptr<Staged>> Recording::stage(const WritePlan& plan,
     TRY(plan.mark_offsets ? write_marked(folder.path(), plan.maps)
                           : write(folder.path(), plan.maps));
   }
-  return std::make_unique<StagedRecording>(*this, std::move(folder), links, plan);
+  return std::make_unique<StagedFolder>(*this, std::move(folder), links, plan);
 }
 
 Result<std::unique_ptr<TimedEvents>> Recording::timed_events(bool raw, unsigned, Progress*) const {
