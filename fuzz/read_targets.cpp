@@ -31,7 +31,10 @@ bool scan(const Scratch& scratch, trace::Trace& trace) {
     std::error_code error;
     const auto size = fs::file_size((*archive)->event_file(l), error);
     expect_plausible(*skeleton, error ? 0 : size);
-    if (skeleton->event_count > 0) (void)(*archive)->region_at(l, skeleton->last);
+    const auto local = (*archive)->local_definitions(l);
+    if (skeleton->event_count > 0 && local) {
+      (void)otf2::find_region((*archive)->events_of(l, *local), skeleton->last);
+    }
     trace.locations.push_back(*std::move(skeleton));
   }
   return true;

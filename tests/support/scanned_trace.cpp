@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "formats/otf2/read/archive.hpp"
+#include "formats/otf2/read/archives.hpp"
 
 namespace entrain::test {
 
@@ -22,9 +22,9 @@ trace::Trace scanned_trace(const trace::EventReader& source) {
 }
 
 trace::Trace scanned_trace(const std::filesystem::path& anchor) {
-  const auto archive = otf2::Archive::open(anchor);
-  if (!archive) throw std::runtime_error(archive.error().message);
-  return scanned_trace(**archive);
+  const auto archives = otf2::Archives::open({&anchor, 1});
+  if (!archives) throw std::runtime_error(archives.error().message);
+  return scanned_trace(**archives);
 }
 
 }  // namespace entrain::test

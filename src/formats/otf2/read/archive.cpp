@@ -293,23 +293,4 @@ EventFile Archive::events_of(LocationIndex location, const LocalDefinitions& loc
           definitions_->locations[location].id};
 }
 
-Result<std::string> Archive::region_at(LocationIndex location, std::uint64_t time) const {
-  TRY_ASSIGN(const LocalDefinitions local, local_definitions(location));
-  TRY_ASSIGN(const std::uint32_t region, find_region(events_of(location, local), time));
-  return region == k_none ? std::string() : definitions_->regions[region].name;
-}
-
-Result<std::vector<trace::RegionRecord>> Archive::regions_around(LocationIndex location,
-                                                                 std::uint64_t time,
-                                                                 std::size_t most) const {
-  TRY_ASSIGN(const LocalDefinitions local, local_definitions(location));
-  return find_regions_around(events_of(location, local), time, most);
-}
-
-Result<void> Archive::visit_regions(LocationIndex location, Progress* progress,
-                                    const trace::RegionVisitor& visit) const {
-  TRY_ASSIGN(const LocalDefinitions local, local_definitions(location));
-  return read_regions(events_of(location, local), progress, visit);
-}
-
 }  // namespace entrain::otf2

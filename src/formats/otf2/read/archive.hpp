@@ -35,7 +35,7 @@ std::vector<std::filesystem::path> anchors_in(const std::filesystem::path& folde
 
 /// An OTF2 archive on disk, opened for reading by our own scanner, which trusts nothing in it.
 /// Const functions may be called from any thread.
-class Archive final : public trace::EventReader {
+class Archive {
  public:
   /// `path` is an anchor file or the folder that holds exactly one. Reads anchor and global
   /// definitions. Errors: ErrorKind::input with a sentence that names the file.
@@ -45,8 +45,9 @@ class Archive final : public trace::EventReader {
       const std::filesystem::path& path,
       std::shared_ptr<trace::Definitions> all = std::make_shared<trace::Definitions>());
 
-  const std::string& path() const override { return anchor_path_; }
-  const trace::Definitions& definitions() const override { return *definitions_; }
+  /// Path of the anchor.
+  [[nodiscard]] const std::string& path() const { return anchor_path_; }
+  [[nodiscard]] const trace::Definitions& definitions() const { return *definitions_; }
   /// True for a location of this archive, and not of another one of the run.
   [[nodiscard]] bool owns(LocationIndex location) const {
     return location >= first_location_ && location - first_location_ < ids_.size();
@@ -62,18 +63,9 @@ class Archive final : public trace::EventReader {
   void label_processes(const std::string& label, trace::Definitions& all) const;
   /// Gives up with ErrorKind::interrupted when `progress`, which may be null, says so.
   Result<trace::LocationSkeleton> scan(LocationIndex location, Progress* progress = nullptr) const;
-  /// Scans these locations on `threads` threads (0: all cores) and counts their bytes in
-  /// `progress`, which may be null. One skeleton per location named, in that order. Errors: as of
-  /// scan().
-  Result<std::vector<trace::LocationSkeleton>> scan_all(std::span<const LocationIndex> locations,
-                                                        unsigned threads,
-                                                        Progress* progress) const override;
-  Result<std::string> region_at(LocationIndex location, std::uint64_t time) const override;
-  Result<std::vector<trace::RegionRecord>> regions_around(LocationIndex location,
-                                                          std::uint64_t time,
-                                                          std::size_t most) const override;
-  Result<void> visit_regions(LocationIndex location, Progress* progress,
-                             const trace::RegionVisitor& visit) const override;
+  /// See trace::EventReader.
+  [[nodiscard]] Result<std::vector<trace::LocationSkeleton>> scan_all(
+      std::span<const LocationIndex> locations, unsigned threads, Progress* progress) const;
 
   /// Notes what the system says about the files of these locations: to be called before they are
   /// read. Those of the whole archive are noted when it is opened. Small local definitions are read
@@ -88,7 +80,7 @@ class Archive final : public trace::EventReader {
   }
   /// Refuses the archive if one of the files noted is not what it was. Errors: ErrorKind::input,
   /// naming the file.
-  [[nodiscard]] Result<void> check_unchanged() const override;
+  [[nodiscard]] Result<void> check_unchanged() const;
 
   /// The records of the local definitions, as kept or read now; nothing if there is no such file.
   /// Errors: ErrorKind::input for a damaged file.
@@ -111,7 +103,7 @@ class Archive final : public trace::EventReader {
   /// Paths of the files of one location; they need not exist.
   [[nodiscard]] std::filesystem::path event_file(LocationIndex location) const;
   /// Bytes of the event files of these locations; nothing for one that cannot be looked at.
-  [[nodiscard]] std::uint64_t event_bytes(std::span<const LocationIndex> locations) const override;
+  [[nodiscard]] std::uint64_t event_bytes(std::span<const LocationIndex> locations) const;
   [[nodiscard]] std::filesystem::path definition_file(LocationIndex location) const;
   [[nodiscard]] std::filesystem::path snapshot_file(LocationIndex location) const;
   [[nodiscard]] std::filesystem::path global_definition_file() const;

@@ -113,6 +113,26 @@ Result<std::vector<trace::LocationSkeleton>> Archives::scan_all(
   return skeletons;
 }
 
+Result<std::string> Archives::region_at(LocationIndex location, std::uint64_t time) const {
+  TRY_ASSIGN(const LocalDefinitions local, of(location).local_definitions(location));
+  TRY_ASSIGN(const std::uint32_t region,
+             find_region(of(location).events_of(location, local), time));
+  return region == k_none ? std::string() : definitions().regions[region].name;
+}
+
+Result<std::vector<trace::RegionRecord>> Archives::regions_around(LocationIndex location,
+                                                                  std::uint64_t time,
+                                                                  std::size_t most) const {
+  TRY_ASSIGN(const LocalDefinitions local, of(location).local_definitions(location));
+  return find_regions_around(of(location).events_of(location, local), time, most);
+}
+
+Result<void> Archives::visit_regions(LocationIndex location, Progress* progress,
+                                     const trace::RegionVisitor& visit) const {
+  TRY_ASSIGN(const LocalDefinitions local, of(location).local_definitions(location));
+  return read_regions(of(location).events_of(location, local), progress, visit);
+}
+
 void Archives::note_files(std::span<const LocationIndex> locations, unsigned threads) {
   for (const auto& archive : archives_) {
     archive->note_files(share_of(*archive, locations), threads);

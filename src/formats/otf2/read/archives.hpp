@@ -37,18 +37,12 @@ class Archives final : public trace::EventReader {
   Result<std::vector<trace::LocationSkeleton>> scan_all(std::span<const LocationIndex> locations,
                                                         unsigned threads,
                                                         Progress* progress) const override;
-  Result<std::string> region_at(LocationIndex location, std::uint64_t time) const override {
-    return of(location).region_at(location, time);
-  }
+  Result<std::string> region_at(LocationIndex location, std::uint64_t time) const override;
   Result<std::vector<trace::RegionRecord>> regions_around(LocationIndex location,
                                                           std::uint64_t time,
-                                                          std::size_t most) const override {
-    return of(location).regions_around(location, time, most);
-  }
+                                                          std::size_t most) const override;
   Result<void> visit_regions(LocationIndex location, Progress* progress,
-                             const trace::RegionVisitor& visit) const override {
-    return of(location).visit_regions(location, progress, visit);
-  }
+                             const trace::RegionVisitor& visit) const override;
   /// See Archive::note_files().
   void note_files(std::span<const LocationIndex> locations, unsigned threads);
   [[nodiscard]] Result<void> check_unchanged() const override;
