@@ -15,7 +15,7 @@
 #include "bounds/bounds_testing.hpp"
 #include "clocks/presync.hpp"
 #include "formats/otf2/load.hpp"
-#include "formats/otf2/read/stamps.hpp"
+#include "formats/otf2/read/archive.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/ignored_files.hpp"
+#include "formats/recording.hpp"
 
 #include <vector>
 

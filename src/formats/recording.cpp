@@ -354,6 +354,22 @@ tl::unexpected<Error> unknown_part(const fs::path& file) {
       file.string());
 }
 
+std::string names_of(std::span<const std::filesystem::path> files) {
+  constexpr std::size_t k_most_named = 3;
+  std::string names;
+  for (const auto& file : files.first(std::min(files.size(), k_most_named))) {
+    names += (names.empty() ? "" : ", ") + file.filename().string();
+  }
+  return files.size() > k_most_named ? names + ", ..." : names;
+}
+
+std::string note_of_ignored(std::span<const std::filesystem::path> files, const std::string& of,
+                            const char* what) {
+  const bool is_one = files.size() == 1;
+  return fmt::format("{} of the files{} {} {} and {} left out: {}", files.size(), of,
+                     is_one ? "holds" : "hold", what, is_one ? "is" : "are", names_of(files));
+}
+
 bool is_table_name(const fs::path& file) { return json::is_named(file, {".csv"}); }
 
 bool is_message_name(const fs::path& file) {

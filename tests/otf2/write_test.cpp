@@ -11,7 +11,7 @@
 
 #include "formats/otf2/compare_rewritten.hpp"
 #include "formats/otf2/read/archive.hpp"
-#include "formats/otf2/retime_definitions.hpp"
+#include "formats/otf2/retime.hpp"
 #include "formats/otf2/testing.hpp"
 #include "output/mark.hpp"
 #include "support/compare_traces.hpp"

@@ -10,7 +10,7 @@
 #include "base/try.hpp"
 #include "clocks/presync.hpp"
 #include "formats/otf2/load.hpp"
-#include "formats/otf2/read/stamps.hpp"
+#include "formats/otf2/read/archive.hpp"
 
 namespace entrain::test {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "base/fail.hpp"
 #include "base/try.hpp"
-#include "formats/ignored_files.hpp"
+#include "formats/recording.hpp"
 
 namespace entrain::kineto {
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "formats/otf2/format/testing.hpp"
-#include "formats/otf2/retime_definitions.hpp"
+#include "formats/otf2/retime.hpp"
 #include "formats/otf2/testing.hpp"
 
 namespace entrain::otf2 {

@@ -9,7 +9,7 @@
 #include <entrain/clock_map.hpp>
 
 #include "clocks/session_span.hpp"
-#include "formats/otf2/retime_definitions.hpp"
+#include "formats/otf2/retime.hpp"
 #include "trace/share.hpp"
 
 /// The parts of a corrected archive beside its events: markers, the session span, the properties.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/otf2/retime_definitions.hpp"
+#include "formats/otf2/retime.hpp"
 
 #include <algorithm>
 #include <array>

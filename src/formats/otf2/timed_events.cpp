@@ -11,7 +11,7 @@
 #include "clocks/presync.hpp"
 #include "clocks/session_span.hpp"
 #include "formats/otf2/load.hpp"
-#include "formats/otf2/read/stamps.hpp"
+#include "formats/otf2/read/archive.hpp"
 #include "trace/properties.hpp"
 
 namespace entrain::otf2 {

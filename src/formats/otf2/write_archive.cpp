@@ -20,7 +20,6 @@
 #include "base/try.hpp"
 #include "formats/otf2/format/anchor.hpp"
 #include "formats/otf2/retime.hpp"
-#include "formats/otf2/retime_definitions.hpp"
 
 namespace entrain::otf2 {
 

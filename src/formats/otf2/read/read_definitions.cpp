@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/otf2/read/read_definitions.hpp"
 
+#include <algorithm>
+#include <array>
 #include <bit>
+#include <charconv>
+#include <string>
 
 #include "base/fail.hpp"
 #include "formats/otf2/format/format.hpp"
@@ -9,6 +13,59 @@
 namespace entrain::otf2 {
 
 namespace {
+
+// OTF2_RegionRole, OTF2_Paradigm.
+constexpr std::uint8_t k_role_function = 1, k_role_barrier = 15, k_role_implicit_barrier = 16;
+constexpr std::uint8_t k_paradigm_openmp = 3, k_paradigm_cuda = 5, k_paradigm_pthread = 7,
+                       k_paradigm_hip = 23;
+
+/// True for the collective calls among neighbours, but not for those that only prepare one.
+bool is_call_among_neighbours(std::string_view name) {
+  if (!name.starts_with("mpi_neighbor_") && !name.starts_with("mpi_ineighbor_")) return false;
+  return name.find("_init") == std::string_view::npos;
+}
+
+/// Calls of CUDA's driver and of HIP, and kernels, as Score-P has them: a call is a wrapper, a
+/// kernel a function, and idle times are artificial. CUDA's runtime calls the driver.
+RegionRole role_of_accelerator(std::string_view name, std::uint8_t region_role) {
+  if (region_role == k_role_function) return RegionRole::kernel;
+  if (name == "custreamsynchronize") return RegionRole::stream_wait;
+  if (name == "cuctxsynchronize" || name == "cudadevicesynchronize" ||
+      name == "hipdevicesynchronize") {
+    return RegionRole::device_wait;
+  }
+  const bool launches =
+      name.starts_with("culaunch") || (name.starts_with("hip") && name.ends_with("launchkernel"));
+  return launches && name != "culaunchhostfunc" ? RegionRole::kernel_launch : RegionRole::other;
+}
+
+/// Takes `word` from the begin of `text`; false if it does not begin so.
+bool take(std::string_view& text, std::string_view word) {
+  if (!text.starts_with(word)) return false;
+  text.remove_prefix(word.size());
+  return true;
+}
+
+bool take_rank(std::string_view& text, std::uint32_t& rank) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
+  if (error != std::errc()) return false;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return true;
+}
+
+/// Takes a blank and ranges with commas between them, or nothing.
+bool take_ranks(std::string_view& text, trace::RankSet& ranks) {
+  if (text.size() < 2 || text[0] != ' ' || text[1] < '0' || text[1] > '9') return true;
+  do {
+    text.remove_prefix(1);  // the blank or the comma
+    std::uint32_t first = 0;
+    if (!take_rank(text, first)) return false;
+    std::uint32_t last = first;
+    if (take(text, "-") && !take_rank(text, last)) return false;
+    if (!ranks.add(first, last)) return false;
+  } while (text.starts_with(','));
+  return true;
+}
 
 bool read_mapping_table(FieldReader& in, LocalStrings strings, LocalDefinitions& local) {
   const std::uint8_t kind = in.u8();
@@ -62,6 +119,42 @@ Result<LocalDefinitions> local_definitions_of(const DefinitionFile& file,
     }
   }
   return local;
+}
+
+RegionRole role_of(std::string_view name, std::uint8_t region_role, std::uint8_t paradigm) {
+  // Fortran wrappers of some tracers name the regions in other letters.
+  std::string lower(name);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  while (!lower.empty() && lower.back() == '_') lower.pop_back();
+  static constexpr std::array<std::pair<std::string_view, RegionRole>, 8> k_names{{
+      {"mpi_init", RegionRole::mpi_init},
+      {"mpi_init_thread", RegionRole::mpi_init},
+      {"mpi_finalize", RegionRole::mpi_finalize},
+      {"mpi_win_post", RegionRole::win_post},
+      {"mpi_win_start", RegionRole::win_start},
+      {"mpi_win_complete", RegionRole::win_complete},
+      {"mpi_win_wait", RegionRole::win_wait},
+      {"mpi_win_test", RegionRole::win_wait},
+  }};
+  for (const auto& [known, role] : k_names) {
+    if (lower == known) return role;
+  }
+  if (is_call_among_neighbours(lower)) return RegionRole::neighbours;
+  if (paradigm == k_paradigm_cuda || paradigm == k_paradigm_hip) {
+    return role_of_accelerator(lower, region_role);
+  }
+  const bool barrier = region_role == k_role_barrier || region_role == k_role_implicit_barrier;
+  const bool threads = paradigm == k_paradigm_openmp || paradigm == k_paradigm_pthread;
+  return barrier && threads ? RegionRole::thread_barrier : RegionRole::other;
+}
+
+std::optional<NamedPartners> parse_partners(std::string_view text) {
+  NamedPartners partners;
+  const bool good = take(text, "to") && take_ranks(text, partners.to) && take(text, " from") &&
+                    take_ranks(text, partners.from) && text.empty();
+  if (!good) return std::nullopt;
+  return partners;
 }
 
 }  // namespace entrain::otf2

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "formats/otf2/read/stamps.hpp"
+#include "formats/otf2/read/archive.hpp"
 
 #include <algorithm>
 #include <map>
