@@ -7,9 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include <fmt/core.h>
-
 #include "base/exact.hpp"
+#include "base/fail.hpp"
 #include "base/margin.hpp"
 #include "base/try.hpp"
 #include "trace/stream_times.hpp"
@@ -22,10 +21,8 @@ namespace {
 
 Result<void> require_same_locations(const trace::Trace& before, const trace::Trace& after) {
   if (before.locations.size() == after.locations.size()) return {};
-  return fail(
-      ErrorKind::input,
-      fmt::format("{} has {} locations but {} has {}: these are not the same trace", before.path,
-                  before.locations.size(), after.path, after.locations.size()));
+  return input_error("{} has {} locations but {} has {}: these are not the same trace", before.path,
+                     before.locations.size(), after.path, after.locations.size());
 }
 
 Result<void> require_same_events(const trace::Trace& before, const trace::Trace& after,
@@ -35,15 +32,13 @@ Result<void> require_same_events(const trace::Trace& before, const trace::Trace&
   if (&a == &b) return {};
   const auto id = before.definitions.locations[l].id;
   if (a.size() != b.size()) {
-    return fail(ErrorKind::input,
-                fmt::format("location {} has {} communication events in {} but {} in {}", id,
-                            a.size(), before.path, b.size(), after.path));
+    return input_error("location {} has {} communication events in {} but {} in {}", id, a.size(),
+                       before.path, b.size(), after.path);
   }
   for (std::size_t e = 0; e < a.size(); ++e) {
     if (a.kind(e) == b.kind(e)) continue;
-    return fail(ErrorKind::input,
-                fmt::format("communication event {} of location {} is not the same in {} and {}",
-                            e + 1, id, before.path, after.path));
+    return input_error("communication event {} of location {} is not the same in {} and {}", e + 1,
+                       id, before.path, after.path);
   }
   return {};
 }

@@ -7,9 +7,8 @@
 #include <cerrno>
 #include <vector>
 
-#include <fmt/core.h>
-
 #include "base/executor.hpp"
+#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 
@@ -40,8 +39,7 @@ Result<void> wait_for(const fs::path& path, int (*sync)(int)) {
       error_number == EACCES) {
     return {};
   }
-  return fail(ErrorKind::output,
-              fmt::format("cannot write {} to the disk: {}", path.string(), reason(error_number)));
+  return output_error("cannot write {} to the disk: {}", path.string(), reason(error_number));
 }
 
 }  // namespace
@@ -65,8 +63,7 @@ Result<void> make_tree_durable(const fs::path& folder) {
     if (error || files.size() > k_many) break;
   }
   if (error) {
-    return fail(ErrorKind::output,
-                fmt::format("cannot read folder {}: {}", folder.string(), error.message()));
+    return output_error("cannot read folder {}: {}", folder.string(), error.message());
   }
   if (files.size() > k_many) return wait_for(folder, ::syncfs);
   TRY(make_durable(files));
@@ -77,9 +74,8 @@ Result<void> make_tree_durable(const fs::path& folder) {
 Result<void> make_name_durable(const fs::path& path) {
   const fs::path parent = path.parent_path();
   if (auto durable = make_durable(parent.empty() ? "." : parent); !durable) {
-    return fail(ErrorKind::output,
-                fmt::format("{} is complete, but a loss of power may undo it: {}", path.string(),
-                            durable.error().message));
+    return output_error("{} is complete, but a loss of power may undo it: {}", path.string(),
+                        durable.error().message);
   }
   return {};
 }

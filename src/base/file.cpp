@@ -12,6 +12,7 @@
 
 #include <fmt/core.h>
 
+#include "base/fail.hpp"
 #include "base/open_input.hpp"
 #include "base/try.hpp"
 
@@ -32,8 +33,7 @@ Result<void> write_all(const std::filesystem::path& path, std::span<const std::u
     const ssize_t n = write_some(bytes.data() + done, bytes.size() - done, done);
     if (n < 0) {
       if (errno == EINTR) continue;
-      return fail(ErrorKind::output,
-                  fmt::format("cannot write {}: {}", path.string(), reason(errno)));
+      return output_error("cannot write {}: {}", path.string(), reason(errno));
     }
     done += static_cast<std::size_t>(n);
   }
@@ -62,20 +62,18 @@ Result<File> File::open_for_reading(const std::filesystem::path& path, std::uint
   file.size_when_opened_ = input.size;
   file.path_ = path;
   if (!file.is_open() && input.error_number == 0) {
-    return fail(ErrorKind::input, fmt::format("{} is not a regular file", path.string()));
+    return input_error("{} is not a regular file", path.string());
   }
   if (!file.is_open()) {
     std::error_code error;
     const std::filesystem::path target = std::filesystem::read_symlink(path, error);
-    return fail(ErrorKind::input,
-                fmt::format("cannot open {}{}: {}", path.string(),
-                            error ? "" : fmt::format(" (a link to {})", target.string()),
-                            reason(input.error_number)));
+    return input_error("cannot open {}{}: {}", path.string(),
+                       error ? "" : fmt::format(" (a link to {})", target.string()),
+                       reason(input.error_number));
   }
   if (input.size > limit) {
-    return fail(ErrorKind::input,
-                fmt::format("{} has {} bytes, more than the {} that such a file may have",
-                            path.string(), input.size, limit));
+    return input_error("{} has {} bytes, more than the {} that such a file may have", path.string(),
+                       input.size, limit);
   }
   return file;
 }
@@ -84,8 +82,7 @@ Result<File> File::create(const std::filesystem::path& path) {
   File file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   file.path_ = path;
   if (!file.is_open()) {
-    return fail(ErrorKind::output,
-                fmt::format("cannot create {}: {}", path.string(), reason(errno)));
+    return output_error("cannot create {}: {}", path.string(), reason(errno));
   }
   return file;
 }
@@ -94,8 +91,7 @@ Result<File> File::open_for_writing(const std::filesystem::path& path) {
   File file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   file.path_ = path;
   if (!file.is_open()) {
-    return fail(ErrorKind::output,
-                fmt::format("cannot write {}: {}", path.string(), reason(errno)));
+    return output_error("cannot write {}: {}", path.string(), reason(errno));
   }
   return file;
 }
@@ -103,7 +99,7 @@ Result<File> File::open_for_writing(const std::filesystem::path& path) {
 Result<std::uint64_t> File::size() const {
   struct stat status {};
   if (::fstat(descriptor_, &status) != 0) {
-    return fail(ErrorKind::input, fmt::format("cannot read {}: {}", path_.string(), reason(errno)));
+    return input_error("cannot read {}: {}", path_.string(), reason(errno));
   }
   return static_cast<std::uint64_t>(status.st_size);
 }
@@ -116,8 +112,7 @@ Result<std::size_t> File::read_at(std::uint64_t offset, std::span<std::uint8_t> 
     if (n == 0) break;
     if (n < 0) {
       if (errno == EINTR) continue;
-      return fail(ErrorKind::input,
-                  fmt::format("cannot read {}: {}", path_.string(), reason(errno)));
+      return input_error("cannot read {}: {}", path_.string(), reason(errno));
     }
     done += static_cast<std::size_t>(n);
   }
@@ -143,8 +138,7 @@ Result<void> File::close() {
   const bool small = written_ > 0 && written_ < k_small_file;
   if (descriptor_ >= 0 && !small) ::sync_file_range(descriptor_, 0, 0, SYNC_FILE_RANGE_WRITE);
   if (descriptor_ >= 0 && ::close(std::exchange(descriptor_, -1)) != 0) {
-    return fail(ErrorKind::output,
-                fmt::format("cannot write {}: {}", path_.string(), reason(errno)));
+    return output_error("cannot write {}: {}", path_.string(), reason(errno));
   }
   return {};
 }
@@ -226,8 +220,7 @@ Result<void> copy_extent(const File& source, const File& target, Extent extent) 
     } else if (errno == EXDEV || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP) {
       return copy_bytes(source, target, extent);
     } else if (errno != EINTR) {
-      return fail(ErrorKind::output,
-                  fmt::format("cannot write {}: {}", target.path().string(), reason(errno)));
+      return output_error("cannot write {}: {}", target.path().string(), reason(errno));
     }
   }
   return {};
@@ -249,7 +242,7 @@ Result<void> duplicate_file(const std::filesystem::path& from, const std::filesy
     at = data.end;
   }
   if (::ftruncate(target.descriptor(), static_cast<off_t>(size)) != 0) {  // a hole at the end
-    return fail(ErrorKind::output, fmt::format("cannot write {}: {}", to.string(), reason(errno)));
+    return output_error("cannot write {}: {}", to.string(), reason(errno));
   }
   return target.close();
 }

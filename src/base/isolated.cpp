@@ -14,8 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <fmt/core.h>
-
+#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 
@@ -89,7 +88,7 @@ Result<int> run_isolated(std::uint64_t most_memory,
   if (has_pipe) ::close(ends[1]);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> from(::fdopen(ends[0], "r"), std::fclose);
   if (process < 0) {
-    return fail(ErrorKind::input, fmt::format("no process can be made: {}", reason(number)));
+    return input_error("no process can be made: {}", reason(number));
   }
   const Result<bool> taken = take_all(from.get(), take);
   if (!taken || !*taken) ::kill(process, SIGTERM);  // it may go on without an end

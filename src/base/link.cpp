@@ -11,6 +11,7 @@
 
 #include <fmt/core.h>
 
+#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 
@@ -41,8 +42,7 @@ Result<void> hard_link(const fs::path& from, const fs::path& to) {
   const fs::path origin = fs::canonical(from, error);
   if (!error) fs::create_hard_link(origin, to, error);
   if (!error) return {};
-  return fail(ErrorKind::output,
-              fmt::format("cannot make a hard link to {}: {}", from.string(), error.message()));
+  return output_error("cannot make a hard link to {}: {}", from.string(), error.message());
 }
 
 /// The folder of a file, as the path spells it.
@@ -61,8 +61,7 @@ Result<void> Linker::reflink(const Path& from, const Path& to, bool plain) {
   std::error_code ignored;
   fs::remove(to, ignored);
   if (plain && (error_number == EOPNOTSUPP || error_number == EXDEV)) no_reflinks_ = true;
-  return fail(ErrorKind::output,
-              fmt::format("cannot make a reflink of {}: {}", from.string(), reason(error_number)));
+  return output_error("cannot make a reflink of {}: {}", from.string(), reason(error_number));
 }
 
 Result<void> Linker::symbolic_link(const Path& from, const Path& to, bool plain) {
@@ -86,8 +85,7 @@ Result<void> Linker::symbolic_link(const Path& from, const Path& to, bool plain)
     error.assign(errno, std::generic_category());
   }
   if (!error) return {};
-  return fail(ErrorKind::output,
-              fmt::format("cannot make a symbolic link to {}: {}", from.string(), error.message()));
+  return output_error("cannot make a symbolic link to {}: {}", from.string(), error.message());
 }
 
 Result<void> Linker::make(LinkKind kind, const Path& from, const Path& to, bool plain) {

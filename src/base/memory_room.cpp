@@ -8,9 +8,8 @@
 #include <cstdio>
 #include <memory>
 
-#include <fmt/core.h>
-
 #include "base/big_vector.hpp"
+#include "base/fail.hpp"
 
 namespace entrain {
 namespace {
@@ -44,10 +43,10 @@ std::uint64_t memory_taken() {
 Result<void> check_memory_room(const std::filesystem::path& file, std::uint64_t more) {
   const std::uint64_t most = room;
   if (most == 0 || (more <= most && memory_taken() <= most - more)) return {};
-  return fail(ErrorKind::input,
-              fmt::format("{}: what is read takes more memory than the {} bytes that --memory "
-                          "leaves it; allow more, or give fewer or smaller files",
-                          file.string(), most));
+  return input_error(
+      "{}: what is read takes more memory than the {} bytes that --memory "
+      "leaves it; allow more, or give fewer or smaller files",
+      file.string(), most);
 }
 
 }  // namespace entrain

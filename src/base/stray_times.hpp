@@ -14,6 +14,7 @@
 #include <entrain/report.hpp>
 
 #include "base/edge_list.hpp"
+#include "base/order.hpp"
 
 /// Stamps that are no times of a run, before anything is concluded from times: of all formats.
 namespace entrain {
@@ -52,14 +53,6 @@ struct Stretch {
 
 /// The stretches of a clock between gaps of more than `far`, in order; one if it has no stamps.
 std::vector<Stretch> stretches_of(std::vector<std::uint64_t> stamps, std::uint64_t far);
-
-/// The median of some values.
-template <class T>
-T median(std::vector<T> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// Calls use(clock, time, is_effect) for all ends of edges and members of instances.
 template <class List, class Use>

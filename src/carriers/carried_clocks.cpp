@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/order.hpp"
 #include "base/try.hpp"
 #include "carriers/centring.hpp"
 #include "explain/given_constraints.hpp"
@@ -24,7 +25,8 @@ struct SetClock {
   std::int64_t size = 0;                ///< what is added more to its times afterwards
 };
 
-/// Finds where the limits of a clock change faster than rates of crystals do.
+/// Finds where the limits that edges put on a clock beside its carrier change faster than rates of
+/// crystals do. In order of time.
 class SetSearch {
  public:
   explicit SetSearch(std::vector<Tie> ties) : all_(std::move(ties)) {
@@ -141,12 +143,6 @@ class SetSearch {
   double rate_ = k_crystals;
 };
 
-/// Finds where the limits that edges put on a clock beside its carrier change faster than rates of
-/// crystals do. In order of time.
-std::vector<SetClock> find_set_clocks(std::vector<Tie> ties) {
-  return SetSearch(std::move(ties)).find();
-}
-
 class Carrying {
  public:
   Carrying(const Clocks& clocks, const Edges& edges, std::span<const std::uint32_t> carrier_of)
@@ -200,7 +196,7 @@ class Carrying {
   Result<void> undo_steps(std::uint32_t c, Inner& inner) {
     std::vector<ClockKnot> knots;
     std::int64_t offset = 0;
-    for (const SetClock& set : find_set_clocks(inner.ties)) {
+    for (const SetClock& set : SetSearch(inner.ties).find()) {
       if (!knots.empty() && set.before <= knots.back().local) continue;
       knots.push_back({set.before, offset});
       knots.push_back({set.after, offset += set.size});
@@ -381,9 +377,7 @@ void leave_maps_to_carried(CarriedClocks& carried, const Edges& edges,
   carried.still.clear();
   for (Carrier& own : carriers) {
     if (!own.may_stay || own.late.empty()) continue;
-    const auto middle = own.late.begin() + static_cast<std::ptrdiff_t>(own.late.size() / 2);
-    std::ranges::nth_element(own.late, middle);
-    if (own.most <= *middle) carried.still.push_back(own.first);
+    if (own.most <= median(std::move(own.late))) carried.still.push_back(own.first);
   }
   std::ranges::sort(carried.still);
 }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/order.hpp"
 #include "base/try.hpp"
 #include "trace/composed_map.hpp"
 
@@ -91,10 +92,8 @@ class Centring {
     if (all.size() < 2) return false;
     std::vector<std::int64_t> widths;
     for (const Window& one : all) widths.push_back(one.high - one.low);
-    const auto middle = widths.begin() + static_cast<std::ptrdiff_t>(widths.size() / 2);
-    std::ranges::nth_element(widths, middle);
-    const auto room = static_cast<double>(*middle - (inner_.most() - inner_.least()));
-    return room > 2 * (below + above);
+    const std::int64_t room = median(std::move(widths)) - (inner_.most() - inner_.least());
+    return static_cast<double>(room) > 2 * (below + above);
   }
 
  private:
@@ -205,11 +204,6 @@ Result<ClockMap> drift_of_one_sided(const Inner& inner) {
                                         limits.begin() + static_cast<std::ptrdiff_t>(to),
                                         is_closer));
   }
-  const auto median = [](std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::ranges::nth_element(values, middle);
-    return *middle;
-  };
   const Limit origin = limits.front();
   const auto time = [&](const Limit& one) { return static_cast<double>(one.time - origin.time); };
   const auto ticks = [&](const Limit& one) {

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/order.hpp"
 #include "carriers/centring.hpp"
 
 namespace entrain::carriers {
@@ -46,9 +47,7 @@ class StepsOfWork {
     if (work_.empty()) return;
     std::vector<std::int64_t> late;
     for (const LaunchedWork& one : work_) late.push_back(one.late);
-    const auto middle = late.begin() + static_cast<std::ptrdiff_t>(late.size() / 2);
-    std::ranges::nth_element(late, middle);
-    margin_ = most - least + std::abs(*middle);
+    margin_ = most - least + std::abs(median(std::move(late)));
   }
 
   /// Keeps the steps of the work: the shortest of some times from launch to work on either side
@@ -116,10 +115,7 @@ class StepsOfWork {
         changes.push_back(std::abs(shortest.back() - shortest[shortest.size() - 2]));
       }
     }
-    if (changes.empty()) return 0;
-    const auto at = changes.begin() + static_cast<std::ptrdiff_t>(changes.size() / 2);
-    std::ranges::nth_element(changes, at);
-    return 4 * *at;
+    return changes.empty() ? 0 : 4 * median(std::move(changes));
   }
 
   [[nodiscard]] std::int64_t time_of(std::size_t step) const {

@@ -6,10 +6,9 @@
 #include <map>
 #include <utility>
 
-#include <fmt/core.h>
-
 #include "base/cancel.hpp"
 #include "base/executor.hpp"
+#include "base/fail.hpp"
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
 #include "clc/backward.hpp"
@@ -149,10 +148,10 @@ class Corrector {
     for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1]; ++n) {
       const std::int64_t time = cursor(graph_.stamp[n]);
       if (time > k_latest_time || time < k_earliest_time) {
-        return fail(ErrorKind::input,
-                    fmt::format("location {} of {} has a time out of range ({} ticks); its clock "
-                                "offsets cannot be right, try --presync none",
-                                share_.trace.definitions.locations[l].id, share_.trace.path, time));
+        return input_error(
+            "location {} of {} has a time out of range ({} ticks); its clock "
+            "offsets cannot be right, try --presync none",
+            share_.trace.definitions.locations[l].id, share_.trace.path, time);
       }
       presync_times_[n] = time;
     }
@@ -176,11 +175,11 @@ class Corrector {
     RefinedMaps refined = refine_maps(input, curves_, times);
     TRY(cancel_.agree(share_.team));
     if (!refined.settled && forward_.error > k_largest_exact_shift) {
-      return fail(ErrorKind::input,
-                  fmt::format("clocks of {} are {} ticks apart, which is more than a clock map can "
-                              "tell to the tick; only offsets measured by the tracer can bring "
-                              "them together",
-                              share_.trace.path, forward_.error));
+      return input_error(
+          "clocks of {} are {} ticks apart, which is more than a clock map can "
+          "tell to the tick; only offsets measured by the tracer can bring "
+          "them together",
+          share_.trace.path, forward_.error);
     }
     result_.maps = std::move(refined.maps);
     return {};
@@ -413,12 +412,9 @@ Result<ForwardResult> amortize_forward(const trace::Share& share, const ForwardP
              choice.gamma ? fixed_gamma(forward, *choice.gamma)
                           : control_gamma(forward, outlook, problem.cycles, upstream, least_gamma));
   if (result.pass.overflow) {
-    return fail(
-        ErrorKind::input,
-        fmt::format(
-            "the correction of {} runs out of the range of times: {} cannot be right",
-            share.trace.path,
-            problem.mu == MuTicks{} ? "the stamps of some clock" : "its minimum delays (mu)"));
+    return input_error(
+        "the correction of {} runs out of the range of times: {} cannot be right", share.trace.path,
+        problem.mu == MuTicks{} ? "the stamps of some clock" : "its minimum delays (mu)");
   }
   return result;
 }

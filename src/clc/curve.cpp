@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/exact.hpp"
+#include "base/order.hpp"
 
 namespace entrain::clc {
 
@@ -223,8 +224,7 @@ ClockMap make_map(const ClockMap& presync, const Curve& curve,
                                   last_too ? std::max(flush.end, location.last) : flush.end};
     stamps.insert(at, std::begin(ends), std::end(ends));
   }
-  std::ranges::sort(stamps);
-  stamps.erase(std::unique(stamps.begin(), stamps.end()), stamps.end());
+  sort_unique(stamps);
   stamps.push_back(stamps.back() + 1);
 
   CurveReader displacement(curve);

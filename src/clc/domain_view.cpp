@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/order.hpp"
 #include "clc/components.hpp"
 #include "match/halo.hpp"
 
@@ -256,8 +257,7 @@ ClockMap with_flush_knots(const ClockMap& map, const trace::LocationSkeleton& ex
   for (const trace::FlushInterval& flush : extent.flushes) {
     stamps.insert(stamps.end(), {flush.begin, flush.end});
   }
-  std::ranges::sort(stamps);
-  stamps.erase(std::unique(stamps.begin(), stamps.end()), stamps.end());
+  sort_unique(stamps);
   std::vector<ClockKnot> knots;
   for (const std::uint64_t stamp : stamps) {
     knots.push_back({stamp, map(stamp) - static_cast<std::int64_t>(stamp)});

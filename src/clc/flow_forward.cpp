@@ -9,9 +9,8 @@
 #include <optional>
 #include <utility>
 
-#include <fmt/core.h>
-
 #include "base/courier.hpp"
+#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "clc/flow_lane.hpp"
 #include "clc/relays.hpp"
@@ -129,9 +128,10 @@ class FlowForward final : private Scheduler::Others, private RelayProgress::Out 
       TRY_ASSIGN(problem_.cycles,
                  settle_cycles(share_, problem_.graph, problem_.presync, scheduler_->cursor()));
     }
-    return fail(ErrorKind::input, fmt::format("{} has events that wait for each other even after "
-                                              "all cycles of equal stamps were found",
-                                              share_.trace.path));
+    return input_error(
+        "{} has events that wait for each other even after "
+        "all cycles of equal stamps were found",
+        share_.trace.path);
   }
 
  private:

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "base/order.hpp"
 #include "match/extremes.hpp"
 
 namespace entrain::clc {
@@ -108,8 +109,7 @@ class Collector {
 std::vector<Influence> influences(Team& team, const ForwardProblem& problem,
                                   const ForwardTimes& pass) {
   std::vector<Influence> all = gather_everywhere(team, Collector(problem, pass).run());
-  std::ranges::sort(all);
-  all.erase(std::unique(all.begin(), all.end()), all.end());
+  sort_unique(all);
   return all;
 }
 

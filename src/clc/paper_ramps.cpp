@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/exact.hpp"
+#include "base/order.hpp"
 #include "clc/decay.hpp"
 
 namespace entrain::clc {
@@ -119,8 +120,7 @@ std::vector<std::uint64_t> bends_of(const DisplacedLocation& input, const Curve&
       stamps.push_back(
           static_cast<std::uint64_t>(std::max(vertex.stamp, Int128{input.first_stamp})));
   }
-  std::ranges::sort(stamps);
-  stamps.erase(std::unique(stamps.begin(), stamps.end()), stamps.end());
+  sort_unique(stamps);
   return stamps;
 }
 

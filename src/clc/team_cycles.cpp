@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 
-#include <fmt/core.h>
-
+#include "base/fail.hpp"
 #include "base/flat_map.hpp"
+#include "base/order.hpp"
 #include "base/strong_components.hpp"
 #include "base/try.hpp"
 #include "clc/components.hpp"
@@ -122,10 +122,10 @@ class Gathering {
     const match::GraphSize size{.nodes = static_cast<std::uint64_t>(sums[0]),
                                 .edges = static_cast<std::uint64_t>(sums[0] + sums[1])};
     if (match::require_countable(size, path_)) return {};
-    return fail(ErrorKind::input,
-                fmt::format("equal stamps in {} may close cycles of more events than can "
-                            "be searched at once",
-                            path_));
+    return input_error(
+        "equal stamps in {} may close cycles of more events than can "
+        "be searched at once",
+        path_);
   }
 
   void gather_nodes() {
@@ -272,8 +272,7 @@ void tie_components(const std::vector<std::vector<Name>>& components, Numbering&
       }
     }
     std::ranges::sort(tied.nodes);
-    std::ranges::sort(tied.peers);
-    tied.peers.erase(std::unique(tied.peers.begin(), tied.peers.end()), tied.peers.end());
+    sort_unique(tied.peers);
     if (tied.nodes.empty()) tied.peers.clear();  // nothing to propose, no member to inform
     result.tied_nodes += components[c].size();
   }

@@ -6,8 +6,7 @@
 #include <optional>
 #include <system_error>
 
-#include <fmt/core.h>
-
+#include "base/fail.hpp"
 #include "base/try.hpp"
 
 namespace entrain {
@@ -38,10 +37,10 @@ void visit_upward(fs::path folder, const Visit& visit) {
 }
 
 Result<void> refuse(const fs::path& target, const char* relation, const std::string& input) {
-  return fail(ErrorKind::usage,
-              fmt::format("the output {} {} the input {}, which is never changed; choose another "
-                          "place for the output",
-                          target.string(), relation, input));
+  return usage_error(
+      "the output {} {} the input {}, which is never changed; choose another "
+      "place for the output",
+      target.string(), relation, input);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <fmt/core.h>
 
 #include "base/durable.hpp"
+#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "base/unfinished.hpp"
 
@@ -27,7 +28,7 @@ enum class Kind : std::uint8_t { file, folder };
 
 template <class... T>
 tl::unexpected<Error> refuse(fmt::format_string<T...> sentence, T&&... values) {
-  return fail(ErrorKind::output, fmt::format(sentence, std::forward<T>(values)...));
+  return output_error(sentence, std::forward<T>(values)...);
 }
 
 /// "a folder", "a symbolic link", "a FIFO" ...
@@ -104,11 +105,10 @@ Result<fs::path> absolute_path(const fs::path& target) {
 Result<void> check_place(const fs::path& target, Kind kind, const OutputRule& rule) {
   TRY_ASSIGN(const fs::path place, absolute_path(target));
   if (target == "-") {
-    return fail(
-        ErrorKind::usage,
-        fmt::format("- names no {0}: results are not written to standard output; name a {0}, "
-                    "or ./-",
-                    kind == Kind::file ? "file" : "folder"));
+    return usage_error(
+        "- names no {0}: results are not written to standard output; name a {0}, "
+        "or ./-",
+        kind == Kind::file ? "file" : "folder");
   }
   if (kind == Kind::file && !target.has_filename()) {
     return refuse("{} names no file", target.string());

@@ -16,6 +16,7 @@
 
 #include <fmt/core.h>
 
+#include "base/fail.hpp"
 #include "base/fnv.hpp"
 #include "base/try.hpp"
 #include "output/mark.hpp"
@@ -144,8 +145,8 @@ Result<Staging> Staging::create(const fs::path& target) {
     }
     if (error) break;
   }
-  return fail(ErrorKind::output, fmt::format("cannot write {}: its folder takes nothing new: {}",
-                                             target.string(), error.message()));
+  return output_error("cannot write {}: its folder takes nothing new: {}", target.string(),
+                      error.message());
 }
 
 Staging::Staging(Staging&& other) noexcept

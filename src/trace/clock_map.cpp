@@ -5,7 +5,7 @@
 #include <bit>
 #include <cmath>
 
-#include <fmt/core.h>
+#include "base/fail.hpp"
 
 namespace entrain {
 
@@ -38,14 +38,12 @@ bool falls_in_steps(double slope, std::uint64_t distance) {
 Result<ClockMap> ClockMap::from_knots(std::vector<ClockKnot> knots) {
   for (std::size_t i = 0; i < knots.size(); ++i) {
     if (knots[i].offset > k_limit || knots[i].offset < -k_limit) {
-      return fail(ErrorKind::input,
-                  fmt::format("a clock offset of {} ticks at local time {} is out of range",
-                              knots[i].offset, knots[i].local));
+      return input_error("a clock offset of {} ticks at local time {} is out of range",
+                         knots[i].offset, knots[i].local);
     }
     if (i > 0 && knots[i].local <= knots[i - 1].local) {
-      return fail(ErrorKind::input,
-                  fmt::format("clock offsets are not in order of time: {} follows {}",
-                              knots[i].local, knots[i - 1].local));
+      return input_error("clock offsets are not in order of time: {} follows {}", knots[i].local,
+                         knots[i - 1].local);
     }
   }
   ClockMap map;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/exact.hpp"
+#include "base/order.hpp"
 
 namespace entrain::trace {
 
@@ -56,8 +57,7 @@ std::vector<std::uint64_t> bends(const ClockMap& inner, const ClockMap& outer) {
                        (next != own.begin() && t - *std::prev(next) < k_min_distance);
     if (!close) result.push_back(t);
   }
-  std::ranges::sort(result);
-  result.erase(std::unique(result.begin(), result.end()), result.end());
+  sort_unique(result);
   return result;
 }
 
@@ -94,8 +94,7 @@ ClockMap seen_from(const ClockMap& reference, const ClockMap& map) {
     const std::int64_t offset = map(knot.local) - static_cast<std::int64_t>(knot.local);
     if (time > offset) stamps.push_back(static_cast<std::uint64_t>(time - offset));
   }
-  std::sort(stamps.begin(), stamps.end());
-  stamps.erase(std::unique(stamps.begin(), stamps.end()), stamps.end());
+  sort_unique(stamps);
   std::vector<ClockKnot> knots;
   for (const std::uint64_t stamp : stamps) {
     const std::int64_t time = map(stamp);

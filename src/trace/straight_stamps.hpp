@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <vector>
 
 #include <entrain/clock_map.hpp>
+
+#include "base/order.hpp"
 
 namespace entrain::trace {
 
@@ -20,8 +21,7 @@ inline std::vector<std::uint64_t> straight_stamps(std::uint64_t first, std::uint
       if (knot.local > first && knot.local < last) stamps.push_back(knot.local);
     }
   }
-  std::ranges::sort(stamps);
-  stamps.erase(std::unique(stamps.begin(), stamps.end()), stamps.end());
+  sort_unique(stamps);
   return stamps;
 }
 
