@@ -26,6 +26,22 @@ double parabola_slope(double near_length, double near_slope, double far_length, 
   return near_slope + (near_slope - far_slope) * near_length / both;
 }
 
+/// Largest second derivative of a cubic on [0, length]: it is linear, so at an end.
+double bend(double second, double third, double length) {
+  return std::max(std::abs(2 * second), std::abs(2 * second + 6 * third * length));
+}
+
+Int128 global_of(const SessionPoint& p) { return static_cast<Int128>(p.local) + p.offset; }
+
+/// A knot whose global time lies in [low, high]: far from its points, the rounding of doubles
+/// could turn a flat piece of a curve back.
+ClockKnot knot_between(std::uint64_t local, std::int64_t offset, Int128 low, Int128 high) {
+  const Int128 global = std::clamp(static_cast<Int128>(local) + offset, low, high);
+  return {local, static_cast<std::int64_t>(global - static_cast<Int128>(local))};
+}
+
+constexpr Int128 k_any = static_cast<Int128>(1) << 100;
+
 }  // namespace
 
 Line::Line(std::span<const WeightedPoint> points)
@@ -98,15 +114,6 @@ double Spline::after(std::size_t segment, std::uint64_t local) const {
   return x * (c.first + x * (c.second + x * c.third));
 }
 
-namespace {
-
-/// Largest second derivative of a cubic on [0, length]: it is linear, so at an end.
-double bend(double second, double third, double length) {
-  return std::max(std::abs(2 * second), std::abs(2 * second + 6 * third * length));
-}
-
-}  // namespace
-
 std::uint64_t Spline::pieces(std::size_t segment, double tolerance) const {
   const Cubic& c = cubics_[segment];
   const double wanted = c.length * std::sqrt(bend(c.second, c.third, c.length) / (8 * tolerance));
@@ -123,21 +130,6 @@ double Spline::chord_error(double tolerance) const {
   }
   return largest;
 }
-
-namespace {
-
-Int128 global_of(const SessionPoint& p) { return static_cast<Int128>(p.local) + p.offset; }
-
-/// A knot whose global time lies in [low, high]: far from its points, the rounding of doubles
-/// could turn a flat piece of a curve back.
-ClockKnot knot_between(std::uint64_t local, std::int64_t offset, Int128 low, Int128 high) {
-  const Int128 global = std::clamp(static_cast<Int128>(local) + offset, low, high);
-  return {local, static_cast<std::int64_t>(global - static_cast<Int128>(local))};
-}
-
-constexpr Int128 k_any = static_cast<Int128>(1) << 100;
-
-}  // namespace
 
 void Spline::add_knots(std::size_t segment, double tolerance, std::vector<ClockKnot>& knots) const {
   const SessionPoint &begin = points_[segment], &end = points_[segment + 1];

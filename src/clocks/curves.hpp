@@ -25,9 +25,6 @@ class Line {
   /// Two points or more, of at least two different times.
   explicit Line(std::span<const WeightedPoint> points);
 
-  /// Offset at `local`, in ticks after reference().
-  [[nodiscard]] double after_reference(std::uint64_t local) const;
-  [[nodiscard]] std::int64_t reference() const { return reference_offset_; }
   /// Slope of the offset, ticks per tick.
   [[nodiscard]] double slope() const { return slope_; }
   /// Distance of a point from the line, ticks.
@@ -38,6 +35,9 @@ class Line {
   [[nodiscard]] std::vector<ClockKnot> knots(std::uint64_t first, std::uint64_t last) const;
 
  private:
+  /// Offset at `local`, in ticks after that of the first point.
+  [[nodiscard]] double after_reference(std::uint64_t local) const;
+
   std::uint64_t reference_local_;
   std::int64_t reference_offset_;
   double slope_ = 0, mean_time_ = 0, mean_offset_ = 0, weights_ = 0, spread_ = 0;

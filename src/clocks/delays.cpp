@@ -9,8 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include <fmt/core.h>
-
+#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "clocks/recorder_table.hpp"
@@ -54,11 +53,10 @@ Result<DelayMu> read_delay_mu(const std::filesystem::path& folder,
                               const trace::Definitions& definitions, bool apart) {
   const std::filesystem::path path = folder / k_clock_delays;
   if (!file_exists(path)) {
-    return fail(
-        ErrorKind::input,
-        fmt::format("{} cannot be read: only archives of 'entrain record' with clock sessions "
-                    "have that file; try --mu auto",
-                    path.string()));
+    return input_error(
+        "{} cannot be read: only archives of 'entrain record' with clock sessions "
+        "have that file; try --mu auto",
+        path.string());
   }
   const std::set<std::string> nodes = nodes_of(definitions);
   const std::map<std::string, std::uint32_t> numbers = numbers_of(definitions);

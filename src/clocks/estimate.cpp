@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/order.hpp"
 #include "base/try.hpp"
 #include "clocks/curves.hpp"
 
@@ -142,8 +143,7 @@ double chord_tolerance(const Points& points) {
 std::uint64_t kept_samples(const Sessions& clock) {
   std::uint64_t count = 0;
   for (const Session& session : clock.sessions) {
-    count += static_cast<std::uint64_t>(std::count_if(
-        session.samples.begin(), session.samples.end(), [](const Sample& s) { return s.kept; }));
+    count += static_cast<std::uint64_t>(std::ranges::count(session.samples, true, &Sample::kept));
   }
   return count;
 }
@@ -155,7 +155,7 @@ Estimate reference_estimate(const Sessions& clock, ClockMap map) {
   result.quality.interval_bound_ticks = result.quality.predicted_bound_ticks = 0;
   const std::uint64_t first = clock.sessions.front().record.time;
   const std::uint64_t last = clock.sessions.back().record.time;
-  result.error = ErrorEstimate({first, std::max(last, first + 1)}, {0}, 0, 0, 0);
+  result.error = {.times = {first, std::max(last, first + 1)}, .inside = {0}};
   return result;
 }
 
@@ -173,7 +173,7 @@ Estimate single_estimate(const SessionPoint& point, const Estimate& checked, dou
   const double error = *point.half_width + 1;  // rounding
   result.quality.interval_bound_ticks = point.half_width;
   const auto& knots = result.map.knots();
-  result.error = ErrorEstimate({knots.front().local, knots.back().local}, {error}, rate, rate, 0);
+  result.error = {{knots.front().local, knots.back().local}, {error}, rate, rate};
   return result;
 }
 
@@ -184,6 +184,39 @@ std::size_t place_of(Method method) {
 
 Points without_disturbed(const Sessions& clock, const Points& points) {
   return clock.none_left_out ? points : undisturbed(points);
+}
+
+/// Half-width above which a session is wide, or nothing where one is unknown.
+std::optional<double> wide_from(std::span<const SessionPoint> points) {
+  std::vector<double> widths;
+  for (const SessionPoint& point : points) {
+    if (!point.half_width) return std::nullopt;
+    widths.push_back(*point.half_width);
+  }
+  return k_wide_session * median(std::move(widths));
+}
+
+/// Largest distance of a session from the curve through its neighbours, per square of the gap
+/// between them.
+double bend_of(const Points& narrow) {
+  double largest = 0;
+  for (std::size_t k = 1; k + 1 < narrow.size(); ++k) {
+    const double between = difference(narrow[k + 1].local, narrow[k - 1].local);
+    largest = std::max(largest, std::abs(left_out_of_spline(narrow, k)) / (between * between));
+  }
+  return largest;
+}
+
+/// Distance of `point` from the curve; two neighbours on either side determine the curve there.
+/// `next`: number of the first one of `narrow` after `point`.
+double distance_from_curve(const Points& narrow, std::size_t next, const SessionPoint& point) {
+  constexpr std::size_t k_around = 2;
+  const std::size_t first = next > k_around ? next - k_around : 0;
+  const std::size_t end = std::min(narrow.size(), next + k_around);
+  Points around(narrow.begin() + static_cast<std::ptrdiff_t>(first),
+                narrow.begin() + static_cast<std::ptrdiff_t>(end));
+  around.insert(around.begin() + static_cast<std::ptrdiff_t>(next - first), point);
+  return std::abs(left_out_of_spline(around, next - first));
 }
 
 }  // namespace
@@ -295,51 +328,6 @@ Method choose_method(const CrossValidation& sums, std::int64_t most_sessions) {
   return best;
 }
 
-namespace {
-
-using Points = std::vector<SessionPoint>;
-
-double gap(const SessionPoint& a, const SessionPoint& b) {
-  return static_cast<double>(b.local - a.local);
-}
-
-/// Half-width above which a session is wide, or nothing where one is unknown.
-std::optional<double> wide_from(std::span<const SessionPoint> points) {
-  std::vector<double> widths;
-  for (const SessionPoint& point : points) {
-    if (!point.half_width) return std::nullopt;
-    widths.push_back(*point.half_width);
-  }
-  const auto middle = widths.begin() + static_cast<std::ptrdiff_t>(widths.size() / 2);
-  std::nth_element(widths.begin(), middle, widths.end());
-  return k_wide_session * *middle;
-}
-
-/// Largest distance of a session from the curve through its neighbours, per square of the gap
-/// between them.
-double bend_of(const Points& narrow) {
-  double largest = 0;
-  for (std::size_t k = 1; k + 1 < narrow.size(); ++k) {
-    const double between = gap(narrow[k - 1], narrow[k + 1]);
-    largest = std::max(largest, std::abs(left_out_of_spline(narrow, k)) / (between * between));
-  }
-  return largest;
-}
-
-/// Distance of `point` from the curve; two neighbours on either side determine the curve there.
-/// `next`: number of the first one of `narrow` after `point`.
-double distance_from_curve(const Points& narrow, std::size_t next, const SessionPoint& point) {
-  constexpr std::size_t k_around = 2;
-  const std::size_t first = next > k_around ? next - k_around : 0;
-  const std::size_t end = std::min(narrow.size(), next + k_around);
-  Points around(narrow.begin() + static_cast<std::ptrdiff_t>(first),
-                narrow.begin() + static_cast<std::ptrdiff_t>(end));
-  around.insert(around.begin() + static_cast<std::ptrdiff_t>(next - first), point);
-  return std::abs(left_out_of_spline(around, next - first));
-}
-
-}  // namespace
-
 std::vector<bool> disturbed_sessions(std::span<const SessionPoint> points) {
   std::vector<bool> disturbed(points.size(), false);
   const std::optional<double> wide = points.empty() ? std::nullopt : wide_from(points);
@@ -359,7 +347,7 @@ std::vector<bool> disturbed_sessions(std::span<const SessionPoint> points) {
       ++next;
       continue;
     }
-    const double between = gap(narrow[next - 1], narrow[next]);
+    const double between = difference(narrow[next].local, narrow[next - 1].local);
     const double width = *points[k].half_width;
     disturbed[k] =
         width > bend * between * between && distance_from_curve(narrow, next, points[k]) <= width;

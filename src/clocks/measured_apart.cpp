@@ -12,6 +12,7 @@
 
 #include <fmt/core.h>
 
+#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "clocks/recorder_table.hpp"
@@ -83,9 +84,7 @@ struct Measured {
 /// On the line between the measurements beside `time`, or beyond the outermost ones; of one
 /// measurement, its offset.
 Measured measured_at(const std::vector<trace::ClockOffset>& records, std::uint64_t time) {
-  const auto after = std::upper_bound(
-      records.begin(), records.end(), time,
-      [](std::uint64_t value, const trace::ClockOffset& record) { return value < record.time; });
+  const auto after = std::ranges::upper_bound(records, time, {}, &trace::ClockOffset::time);
   if (records.size() == 1) {
     return {static_cast<double>(records[0].offset), records[0].stddev};
   }
@@ -136,13 +135,15 @@ class Measurements {
   Result<void> read() {
     const std::filesystem::path table = folder_ / k_clock_processes;
     if (!file_exists(table)) {
-      return fail(ErrorKind::input,
-                  fmt::format("{} cannot be read, so {} holds no clock measurements; {}",
-                              table.string(), folder_.string(), k_remedy));
+      return input_error("{} cannot be read, so {} holds no clock measurements; {}", table.string(),
+                         folder_.string(), k_remedy);
     }
     TRY_ASSIGN(processes_, read_processes(table));
     TRY(read_records(folder_ / k_clock_offsets, processes_));
-    find_ranks();
+    rank_of_process_ = trace::ranks_of_processes(definitions_);
+    for (const std::uint32_t rank : rank_of_process_) {
+      ranks_ = std::max<std::size_t>(ranks_, rank == k_none ? 0 : rank + 1);
+    }
     TRY(check_whole());
     note_shared_clocks();
     return {};
@@ -179,16 +180,8 @@ class Measurements {
 
  private:
   [[nodiscard]] tl::unexpected<Error> misfit(const std::string& why) const {
-    return fail(ErrorKind::input,
-                fmt::format("the clock measurements in {} do not belong to {}: {}",
-                            folder_.string(), trace_.path, why));
-  }
-
-  void find_ranks() {
-    rank_of_process_ = trace::ranks_of_processes(definitions_);
-    for (const std::uint32_t rank : rank_of_process_) {
-      ranks_ = std::max<std::size_t>(ranks_, rank == k_none ? 0 : rank + 1);
-    }
+    return input_error("the clock measurements in {} do not belong to {}: {}", folder_.string(),
+                       trace_.path, why);
   }
 
   /// Notes which processes read one clock, as archives of the recorder do.
@@ -228,11 +221,9 @@ class Measurements {
                         rate, process.timer, own));
       }
     }
-    const bool known = std::ranges::any_of(
-        processes_, [](const Process& one) { return !one.records.empty() || one.clock_of == 0; });
     const auto alone = std::ranges::count_if(
         processes_, [](const Process& one) { return one.records.empty() && one.clock_of != 0; });
-    if (known && alone == 0) return {};
+    if (alone == 0 && !processes_.empty()) return {};
     return misfit(fmt::format("{} of {} clocks were not measured", alone, processes_.size()));
   }
 

@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "clocks/estimate.hpp"
 #include "clocks/rate_prior.hpp"
@@ -59,52 +60,37 @@ class Presynchroniser {
   const trace::LocationSkeleton& location(LocationIndex l) const { return trace_.locations[l]; }
 
   void survey_records() {
-    std::array<std::int64_t, 2> seen{};  // records of any location, locations with half-widths
     for (const LocationIndex l : own_) {
       const auto& records = location(l).clock_offsets;
-      seen[0] = std::max(seen[0], static_cast<std::int64_t>(records.size()));
-      const bool widths =
-          std::ranges::any_of(records, [](const auto& record) { return record.stddev > 0; });
-      seen[1] = std::max(seen[1], std::int64_t{widths ? 1 : 0});
+      most_records_ = std::max(most_records_, static_cast<std::int64_t>(records.size()));
+      any_width_ |= std::ranges::any_of(records, [](const auto& one) { return one.stddev > 0; });
     }
-    processes_.reduce(Team::Reduction::max, seen);
-    most_records_ = seen[0];
-    any_width_ = seen[1] != 0;
+    most_records_ = processes_.reduce(Team::Reduction::max, most_records_);
+    any_width_ = processes_.any(any_width_);
   }
 
   /// Chooses the method, and reads the exchanges if it needs them.
   Result<void> choose() {
     corrected_ = trace::find_property(trace_.definitions, trace::k_property_correction) != nullptr;
-    switch (options_.method) {
-      case Presync::none:
-        return {};
-      case Presync::linear:
-        method_ = Method::linear;
-        break;
-      case Presync::regression:
-        method_ = Method::regression;
-        break;
-      case Presync::spline:
-        method_ = Method::spline;
-        break;
-      case Presync::automatic:
-      case Presync::causal:
-        return choose_automatically();
-    }
-    if (method_ == Method::linear) return {};
+    const Presync wish = options_.method;
+    if (wish == Presync::automatic || wish == Presync::causal) return choose_automatically();
+    method_ = wish == Presync::linear       ? Method::linear
+              : wish == Presync::regression ? Method::regression
+              : wish == Presync::spline     ? Method::spline
+                                            : Method::none;
+    if (method_ == Method::none || method_ == Method::linear) return {};
     const char* const wanted = entrain::name_of(method_);
     if (corrected_) {
-      return fail(
-          ErrorKind::input,
-          fmt::format("{} was corrected already: its clock offsets are no measurements that "
-                      "a {} could use; try --presync linear",
-                      trace_.path, wanted));
+      return input_error(
+          "{} was corrected already: its clock offsets are no measurements that a {} could use; "
+          "try --presync linear",
+          trace_.path, wanted);
     }
     if (most_records_ == 0) {
-      return fail(ErrorKind::input,
-                  fmt::format("{} has no ClockOffset records, so there is nothing "
-                              "for a {}; try --presync none",
-                              trace_.path, wanted));
+      return input_error(
+          "{} has no ClockOffset records, so there is nothing "
+          "for a {}; try --presync none",
+          trace_.path, wanted);
     }
     return read_samples();
   }
@@ -160,16 +146,14 @@ class Presynchroniser {
   }
 
   Result<void> read_samples() {
-    if (options_.exchanges != nullptr) {
-      samples_ = *options_.exchanges;
-      any_samples_ = processes_.any(!samples_.empty());
-      return {};
-    }
     const std::filesystem::path folder = options_.measured_apart.empty()
                                              ? std::filesystem::path(trace_.path).parent_path()
                                              : std::filesystem::path(options_.measured_apart);
-    if (folder.empty()) return {};
-    TRY_ASSIGN(samples_, agree(processes_, read_clock_samples(folder, trace_, own_)));
+    if (options_.exchanges != nullptr) {
+      samples_ = *options_.exchanges;
+    } else if (!folder.empty()) {
+      TRY_ASSIGN(samples_, agree(processes_, read_clock_samples(folder, trace_, own_)));
+    }
     any_samples_ = processes_.any(!samples_.empty());
     return {};
   }
@@ -194,15 +178,14 @@ class Presynchroniser {
   Result<void> make_maps() {
     for (const LocationIndex l : own_) {
       if (!location(l).decreasing.empty()) {
-        return fail(ErrorKind::input,
-                    fmt::format("{}: time runs backward in its event file ({}); no correction can "
-                                "be based on that clock",
-                                name_of(l), location(l).decreasing));
+        return input_error(
+            "{}: time runs backward in its event file ({}); no correction can "
+            "be based on that clock",
+            name_of(l), location(l).decreasing);
       }
       if (measured()) {
         if (auto made = make_map(l); !made) {
-          return fail(ErrorKind::input,
-                      fmt::format("{}: {}; try --presync none", name_of(l), made.error().message));
+          return input_error("{}: {}; try --presync none", name_of(l), made.error().message);
         }
       }
     }

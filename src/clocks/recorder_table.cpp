@@ -8,6 +8,7 @@
 
 #include <fmt/core.h>
 
+#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 
@@ -48,8 +49,8 @@ class Lines {
 
  private:
   [[nodiscard]] tl::unexpected<Error> too_long() const {
-    return fail(ErrorKind::input, fmt::format("{} has a line of more than {} bytes",
-                                              file_.path().string(), k_longest_line));
+    return input_error("{} has a line of more than {} bytes", file_.path().string(),
+                       k_longest_line);
   }
 
   File file_;
@@ -75,8 +76,7 @@ Result<void> read_recorder_table(const std::filesystem::path& path, const Record
   const std::size_t columns = words_of(table.columns).size();
   std::uint64_t number = 0;
   const auto refuse = [&](std::string_view why) {
-    return fail(ErrorKind::input,
-                fmt::format("{}, line {}: {}; {}", path.string(), number, why, table.remedy));
+    return input_error("{}, line {}: {}; {}", path.string(), number, why, table.remedy);
   };
   const auto advise = [&](const Error& error) {
     return fail(error.kind, fmt::format("{}; {}", error.message, table.remedy));

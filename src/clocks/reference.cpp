@@ -5,6 +5,8 @@
 
 #include <fmt/core.h>
 
+#include "base/fail.hpp"
+
 namespace entrain::clocks {
 
 Result<Reference> find_reference(const trace::Definitions& definitions, std::string_view text,
@@ -25,8 +27,7 @@ Result<Reference> find_reference(const trace::Definitions& definitions, std::str
           ? ""
           : fmt::format("; the first one has the id {} and belongs to {}",
                         definitions.locations.front().id, trace::process_name(definitions, 0));
-  return fail(ErrorKind::input,
-              fmt::format("--reference {}: no location has that id or name{}", text, example));
+  return input_error("--reference {}: no location has that id or name{}", text, example);
 }
 
 }  // namespace entrain::clocks

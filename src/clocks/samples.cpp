@@ -59,61 +59,45 @@ std::optional<LocationSamples> samples_of(const std::vector<trace::ClockOffset>&
   return samples;
 }
 
-/// Finds the locations of one process after the other, by their first records.
-class Matcher {
- public:
-  Matcher(const trace::Trace& trace, const std::vector<LocationIndex>& locations) : trace_(trace) {
-    for (const LocationIndex l : locations) {
-      const auto& records = trace.locations[l].clock_offsets;
-      if (!records.empty()) waiting_.emplace(key_of(records.front()), l);
-    }
-  }
-
-  void take(const std::vector<SampleRow>& process) {
-    for (const SampleRow& row : process) {
-      const auto [begin, end] = waiting_.equal_range(key_of(row.sample));
-      for (auto place = begin; place != end; ++place) {
-        if (found_.contains(place->second)) continue;
-        if (auto samples = samples_of(trace_.locations[place->second].clock_offsets, process)) {
-          found_.emplace(place->second, std::move(*samples));
-        }
-      }
-    }
-  }
-
-  std::map<LocationIndex, LocationSamples> take_found() { return std::move(found_); }
-
- private:
-  const trace::Trace& trace_;
-  std::multimap<Key, LocationIndex> waiting_;
-  std::map<LocationIndex, LocationSamples> found_;
-};
-
 }  // namespace
 
 Result<std::map<LocationIndex, LocationSamples>> read_clock_samples(
     const std::filesystem::path& folder, const trace::Trace& trace,
     const std::vector<LocationIndex>& locations) {
   const std::filesystem::path path = folder / k_clock_samples;
-  Matcher matcher(trace, locations);
+  std::map<LocationIndex, LocationSamples> found;
   std::error_code none;
   // Where the system does not say whether the file exists, reading it gives the reason.
   if (std::filesystem::status(path, none).type() == std::filesystem::file_type::not_found) {
-    return matcher.take_found();
+    return found;
+  }
+  std::multimap<Key, LocationIndex> of_first_record;
+  for (const LocationIndex l : locations) {
+    const auto& records = trace.locations[l].clock_offsets;
+    if (!records.empty()) of_first_record.emplace(key_of(records.front()), l);
   }
   std::vector<SampleRow> process;  // its lines stand together
+  const auto find_locations = [&] {
+    for (const SampleRow& row : process) {
+      const auto [begin, end] = of_first_record.equal_range(key_of(row.sample));
+      for (auto place = begin; place != end; ++place) {
+        const LocationIndex l = place->second;
+        if (found.contains(l)) continue;
+        auto samples = samples_of(trace.locations[l].clock_offsets, process);
+        if (samples) found.emplace(l, *std::move(samples));
+      }
+    }
+    process.clear();
+  };
   TRY(read_recorder_table(path, k_sample_table, [&](RecorderRow words) -> std::string_view {
     const auto row = sample_row_of(words);
     if (!row) return k_sample_table.no_row;
-    if (!process.empty() && process.front().rank != row->rank) {
-      matcher.take(process);
-      process.clear();
-    }
+    if (!process.empty() && process.front().rank != row->rank) find_locations();
     process.push_back(*row);
     return {};
   }));
-  matcher.take(process);
-  return matcher.take_found();
+  find_locations();
+  return found;
 }
 
 }  // namespace entrain::clocks

@@ -48,18 +48,14 @@ LocationSummary summary_of(LocationIndex l, const std::vector<trace::ClockOffset
 }
 
 std::string text_of_offsets(const trace::Trace& trace, const std::vector<LocationSummary>& all) {
-  const auto by_offset = [](const LocationSummary& a, const LocationSummary& b) {
-    return a.offset < b.offset;
-  };
-  const auto [least, most] = std::ranges::minmax_element(all, by_offset);
+  const auto [least, most] = std::ranges::minmax_element(all, {}, &LocationSummary::offset);
   const double apart_s = static_cast<double>(most->offset - least->offset) /
                          static_cast<double>(trace.definitions.clock.resolution_hz);
   if (apart_s <= k_suspicious_offset_s) return "";
   // Global time is the clock's own plus the offset: the larger the offset, the later the clock.
   return fmt::format(
       "the clock of {} is {:.6g} s ahead of that of {}: as it should be where timers count from "
-      "the "
-      "start of their machine, but clocks that tell the time of day are not set then",
+      "the start of their machine, but clocks that tell the time of day are not set then",
       trace::process_name(trace.definitions, least->location), apart_s,
       trace::process_name(trace.definitions, most->location));
 }
@@ -70,8 +66,8 @@ std::string text_of_rates(const trace::Trace& trace, const std::vector<LocationS
   };
   const auto count = std::ranges::count_if(all, is_off);
   if (count == 0) return "";
-  const auto& worst = *std::max_element(
-      all.begin(), all.end(), [](auto& a, auto& b) { return std::abs(a.rate) < std::abs(b.rate); });
+  const auto& worst =
+      *std::ranges::max_element(all, {}, [](const auto& one) { return std::abs(one.rate); });
   const std::string others =
       count == 1 ? "" : fmt::format(" ({} locations above {:g} ppm)", count, k_suspicious_rate_ppm);
   return fmt::format(
