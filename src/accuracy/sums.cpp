@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "accuracy/sums.hpp"
 
-#include <algorithm>
-#include <cassert>
 #include <cmath>
 
 #include "base/free_memory.hpp"
@@ -33,11 +31,6 @@ double middle_of(std::size_t bin) {
   const int index = static_cast<int>(bin) - 1;
   const double within = (index % k_bins_per_octave + 0.5) / k_bins_per_octave;
   return std::ldexp(1 + within, k_smallest_exponent + index / k_bins_per_octave);
-}
-
-/// a - b for times that may be anywhere in the range of int64.
-double distance(std::int64_t a, std::int64_t b) {
-  return static_cast<double>(static_cast<long double>(a) - static_cast<long double>(b));
 }
 
 }  // namespace
@@ -141,17 +134,6 @@ void AffineFit::Moments::merge(const Moments& other) {
   points += other.points;
 }
 
-void AffineFit::fold_batch() {
-  total_.merge(moments_of(batch_));
-  batch_ = {};
-}
-
-void AffineFit::merge(const AffineFit& other) {
-  fold_batch();
-  total_.merge(other.total_);
-  total_.merge(moments_of(other.batch_));
-}
-
 Affine AffineFit::line() const {
   Moments all = total_;
   all.merge(moments_of(batch_));
@@ -195,16 +177,6 @@ void TruthFit::merge(const TruthFit& other) {
 
 // ---- DifferenceSums ------------------------------------------------------------------------
 
-DifferenceSums::DifferenceSums(const TruthFit& fit) : first_truth_(fit.first_truth()) {
-  for (const Side side : {k_a, k_b}) {
-    errors_.push_back({.removed = fit.line(side), .common = &fit.common(side)});
-  }
-}
-
-double DifferenceSums::error(const Error& of, std::int64_t time, std::int64_t truth) {
-  return distance(time, truth) - of.removed(truth);
-}
-
 void DifferenceSums::Error::add(std::int64_t time, std::int64_t truth, bool communicates) {
   const double whole = error(*this, time, truth), shared = DifferenceSums::common(*this, truth);
   sums.add(whole, communicates);
@@ -230,14 +202,6 @@ void DifferenceSums::add(const EventTimes& block) {
   }
 }
 
-void DifferenceSums::merge(const DifferenceSums& other) {
-  assert(errors_.size() == other.errors_.size());
-  difference_.merge(other.difference_);
-  for (std::size_t side = 0; side < errors_.size(); ++side) {
-    errors_[side].merge(other.errors_[side]);
-  }
-}
-
 TruthError DifferenceSums::truth_error(const Error& error, std::uint64_t resolution_hz) const {
   TruthError result;
   result.all = error.sums.all.statistics(resolution_hz);
@@ -250,23 +214,6 @@ TruthError DifferenceSums::truth_error(const Error& error, std::uint64_t resolut
       error.removed(first_truth_) / static_cast<double>(std::max<std::uint64_t>(resolution_hz, 1));
   result.affine_ppm = error.removed.rate * 1e6;
   return result;
-}
-
-void DifferenceSums::fill(CompareReport& report, std::uint64_t resolution_hz) const {
-  report.all = difference_.all.statistics(resolution_hz);
-  report.communication = difference_.communication.statistics(resolution_hz);
-  if (errors_.empty()) return;
-  report.a_error = truth_error(errors_[k_a], resolution_hz);
-  report.b_error = truth_error(errors_[k_b], resolution_hz);
-}
-
-CommonError::CommonError(std::int64_t begin, std::int64_t end)
-    : begin_(begin), width_((end - begin) / static_cast<std::int64_t>(k_windows) + 1) {}
-
-std::size_t CommonError::window_of(std::int64_t truth) const {
-  const std::int64_t window = (truth - begin_) / width_;
-  return static_cast<std::size_t>(
-      std::clamp<std::int64_t>(window, 0, static_cast<std::int64_t>(k_windows) - 1));
 }
 
 void CommonError::add(std::int64_t truth, std::int64_t error) {

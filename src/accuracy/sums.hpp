@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -33,7 +35,8 @@ class CommonError {
 
   CommonError() = default;
   /// Times of events lie between `begin` and `end`, ticks of the truth.
-  CommonError(std::int64_t begin, std::int64_t end);
+  CommonError(std::int64_t begin, std::int64_t end)
+      : begin_(begin), width_((end - begin) / static_cast<std::int64_t>(k_windows) + 1) {}
 
   /// An event of the location of this object.
   void add(std::int64_t truth, std::int64_t error);
@@ -49,7 +52,11 @@ class CommonError {
     long double sum = 0;  ///< relative to `first_error_`
   };
 
-  [[nodiscard]] std::size_t window_of(std::int64_t truth) const;
+  [[nodiscard]] std::size_t window_of(std::int64_t truth) const {
+    const std::int64_t window = (truth - begin_) / width_;
+    return static_cast<std::size_t>(
+        std::clamp<std::int64_t>(window, 0, static_cast<std::int64_t>(k_windows) - 1));
+  }
 
   std::int64_t begin_ = 0, width_ = 1;
   std::int64_t first_error_ = 0;   ///< first error of this location, ticks
@@ -129,7 +136,11 @@ class AffineFit {
     batch_.xy += x * y;
     if (++batch_.points == k_batch) fold_batch();
   }
-  void merge(const AffineFit& other);
+  void merge(const AffineFit& other) {
+    fold_batch();
+    total_.merge(other.total_);
+    total_.merge(moments_of(other.batch_));
+  }
   [[nodiscard]] std::uint64_t points() const { return total_.points + batch_.points; }
 
   /// The line, its origin near the mean time. All points at one time: rate 0. No point: zero.
@@ -150,7 +161,10 @@ class AffineFit {
     void merge(const Moments& other);
   };
   static Moments moments_of(const Batch& batch);
-  void fold_batch();
+  void fold_batch() {
+    total_.merge(moments_of(batch_));
+    batch_ = {};
+  }
 
   Batch batch_;
   Moments total_;
@@ -196,11 +210,21 @@ class DifferenceSums {
   /// Without a truth.
   DifferenceSums() = default;
   /// `fit`: of all locations together; it must outlive this.
-  explicit DifferenceSums(const TruthFit& fit);
+  explicit DifferenceSums(const TruthFit& fit) : first_truth_(fit.first_truth()) {
+    for (const Side side : {k_a, k_b}) {
+      errors_.push_back({.removed = fit.line(side), .common = &fit.common(side)});
+    }
+  }
 
   /// Blocks must carry a truth if and only if a fit was given.
   void add(const EventTimes& block);
-  void merge(const DifferenceSums& other);
+  void merge(const DifferenceSums& other) {
+    assert(errors_.size() == other.errors_.size());
+    difference_.merge(other.difference_);
+    for (std::size_t side = 0; side < errors_.size(); ++side) {
+      errors_[side].merge(other.errors_[side]);
+    }
+  }
 
   /// The difference over all events added: per location before merging, overall afterwards.
   [[nodiscard]] DifferenceStatistics difference(std::uint64_t resolution_hz) const {
@@ -217,9 +241,20 @@ class DifferenceSums {
   }
 
   /// Fills `all`, `communication`, `a_error`, `b_error` of a report.
-  void fill(CompareReport& report, std::uint64_t resolution_hz) const;
+  void fill(CompareReport& report, std::uint64_t resolution_hz) const {
+    report.all = difference_.all.statistics(resolution_hz);
+    report.communication = difference_.communication.statistics(resolution_hz);
+    if (errors_.empty()) return;
+    report.a_error = truth_error(errors_[k_a], resolution_hz);
+    report.b_error = truth_error(errors_[k_b], resolution_hz);
+  }
 
  private:
+  /// a - b for times that may be anywhere in the range of int64.
+  static double distance(std::int64_t a, std::int64_t b) {
+    return static_cast<double>(static_cast<long double>(a) - static_cast<long double>(b));
+  }
+
   struct Pair {
     Distribution all, communication;
     void add(double value, bool communicates) {
@@ -241,7 +276,9 @@ class DifferenceSums {
   [[nodiscard]] static double common(const Error& of, std::int64_t truth) {
     return of.common->at(truth) - of.removed(truth);
   }
-  [[nodiscard]] static double error(const Error& of, std::int64_t time, std::int64_t truth);
+  [[nodiscard]] static double error(const Error& of, std::int64_t time, std::int64_t truth) {
+    return distance(time, truth) - of.removed(truth);
+  }
   [[nodiscard]] TruthError truth_error(const Error& error, std::uint64_t resolution_hz) const;
 
   Pair difference_;

@@ -29,7 +29,13 @@ struct HaloPlace {
 /// place is {3, 1}.
 class GhostPlaces {
  public:
-  explicit GhostPlaces(const match::Graph& graph);
+  explicit GhostPlaces(const match::Graph& graph)
+      : own_count_(graph.own_count()), places_(graph.halo.ghosts.size()) {
+    for (std::uint32_t r = 0; r < graph.halo.ghosts_of.size(); ++r) {
+      const std::vector<NodeIndex>& ghosts = graph.halo.ghosts_of[r];
+      for (std::uint32_t i = 0; i < ghosts.size(); ++i) places_[ghosts[i] - own_count_] = {r, i};
+    }
+  }
 
   [[nodiscard]] HaloPlace of(NodeIndex ghost) const { return places_[ghost - own_count_]; }
 
@@ -130,16 +136,40 @@ class RelayProgress {
   };
 
   /// References must outlive this.
-  RelayProgress(const Relays& relays, std::size_t lanes, Out& out);
+  RelayProgress(const Relays& relays, std::size_t lanes, Out& out)
+      : relays_(relays), lanes_(lanes), out_(out), known_(relays.relays().size() * lanes) {
+    for (const Relay& relay : relays.relays()) states_.push_back({.begins_missing = relay.begins});
+  }
 
   /// News of other members that will come.
-  [[nodiscard]] std::uint64_t awaited() const;
+  [[nodiscard]] std::uint64_t awaited() const {
+    std::uint64_t count = 0;
+    for (const Relay& relay : relays_.relays()) {
+      std::size_t news = 1;
+      for (std::uint32_t stage = 0; news > 0; ++stage) {
+        news = relays_.targets(relay, stage).size();
+        count += news;
+      }
+    }
+    return count;
+  }
   /// Begins the relays that have no begins of their own to wait for.
-  void start();
+  void start() {
+    for (std::uint32_t i = 0; i < states_.size(); ++i) {
+      if (states_[i].begins_missing == 0) go_on(i);
+    }
+  }
   /// A begin of this member has times, one per lane.
-  void begun(std::uint32_t relay, LocationIndex location, std::span<const std::int64_t> times);
+  void begun(std::uint32_t relay, LocationIndex location, std::span<const std::int64_t> times) {
+    for (std::size_t i = 0; i < lanes_; ++i) known(relay)[i].add(times[i], location);
+    if (--states_[relay].begins_missing == 0) go_on(relay);
+  }
   /// News of another member, for a stage of a relay here.
-  void hear(std::uint32_t relay, std::uint32_t stage, Known news);
+  void hear(std::uint32_t relay, std::uint32_t stage, Known news) {
+    for (std::size_t i = 0; i < lanes_; ++i) known(relay)[i].add(news[i]);
+    ++states_[relay].heard[stage];
+    if (states_[relay].begins_missing == 0) go_on(relay);
+  }
 
  private:
   static constexpr std::size_t k_most_stages = 16;  ///< enough for 2^32 members
@@ -149,8 +179,24 @@ class RelayProgress {
     std::uint32_t stages = 0;                         ///< stages that have begun
     std::array<std::uint8_t, k_most_stages> heard{};  ///< news of each stage
   };
+  /// Begins one stage after the other as long as the one before it is over. After the last one, all
+  /// is known.
 
-  void go_on(std::uint32_t number);
+  void go_on(std::uint32_t number) {
+    const Relay& relay = relays_.relays()[number];
+    State& state = states_[number];
+    const auto is_over = [&](std::uint32_t stage) {
+      return state.heard[stage] == relays_.targets(relay, stage).size();
+    };
+    while (state.stages == 0 || is_over(state.stages - 1)) {
+      const std::uint32_t stage = state.stages++;
+      const std::span<const RelayTarget> targets = relays_.targets(relay, stage);
+      for (const RelayTarget& target : targets) out_.pass_on(target, stage, known(number));
+      if (!targets.empty()) continue;
+      for (const NodeIndex end : relays_.ends(relay)) out_.all_known(end, known(number));
+      return;
+    }
+  }
   [[nodiscard]] std::span<match::LargestTwo> known(std::uint32_t relay) {
     return {known_.data() + relay * lanes_, lanes_};
   }

@@ -66,10 +66,4 @@ std::uint32_t RecordedClock::doubt(std::uint64_t stamp) const {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(all, k_unknown));
 }
 
-RecordedClocks::RecordedClocks(const Trace& trace, std::span<const LocationIndex> locations) {
-  for (const LocationIndex location : locations) {
-    clocks_.emplace(location, RecordedClock(trace.locations[location], trace.definitions));
-  }
-}
-
 }  // namespace entrain::trace

@@ -60,7 +60,11 @@ class RecordedClock {
 /// Clocks of some locations, such as those of a process.
 class RecordedClocks {
  public:
-  RecordedClocks(const Trace& trace, std::span<const LocationIndex> locations);
+  RecordedClocks(const Trace& trace, std::span<const LocationIndex> locations) {
+    for (const LocationIndex location : locations) {
+      clocks_.emplace(location, RecordedClock(trace.locations[location], trace.definitions));
+    }
+  }
 
   /// Returns the clock of any of these locations.
   [[nodiscard]] const RecordedClock& operator[](LocationIndex location) const {
