@@ -45,16 +45,8 @@ class Corrector {
     TRY(share_.team.agree(read_times()));
     halo_.publish(presync_times_);
     set_deltas();
-    const ForwardProblem problem{.graph = graph_,
-                                 .cycles = cycles_,
-                                 .presync = presync_times_,
-                                 .mu = options_.mu_ticks,
-                                 .delta = deltas_,
-                                 .separate = options_.separate,
-                                 .threads = options_.threads,
-                                 .cancel = cancel_};
     TRY_ASSIGN(ForwardResult found,
-               amortize_forward(share_, problem, {options_.gamma, options_.epsilon_ticks}));
+               amortize_forward(share_, problem(), options_.gamma, options_.epsilon_ticks));
     forward_ = std::move(found.pass);
     result_.passes = std::move(found.passes);
     result_.gamma = found.gamma;
@@ -97,6 +89,17 @@ class Corrector {
   Amortization take() { return std::move(result_); }
 
  private:
+  ForwardProblem problem() {
+    return {.graph = graph_,
+            .cycles = cycles_,
+            .presync = presync_times_,
+            .mu = options_.mu_ticks,
+            .delta = deltas_,
+            .separate = options_.separate,
+            .threads = options_.threads,
+            .cancel = cancel_};
+  }
+
   /// C of all own nodes.
   Result<void> read_times() {
     presync_times_.resize(graph_.node_count());
@@ -160,19 +163,12 @@ class Corrector {
 
   /// Turns displacements into clock maps; `times` is memory that receives their values.
   Result<void> refine(BigVector<std::int64_t>& times) {
-    const RefineInput input{.team = share_.team,
-                            .graph = graph_,
-                            .cycles = cycles_,
-                            .trace = share_.trace,
-                            .presync_maps = presync_,
-                            .displacement = displacement_,
-                            .mu = options_.mu_ticks,
-                            .delta = deltas_,
-                            .separate = options_.separate,
-                            .threads = options_.threads,
-                            .split_flushes = options_.split_flushes,
-                            .cancel = cancel_};
-    RefinedMaps refined = refine_maps(input, curves_, times);
+    RefinedMaps refined = refine_maps({.share = share_,
+                                       .problem = problem(),
+                                       .presync_maps = presync_,
+                                       .displacement = displacement_,
+                                       .split_flushes = options_.split_flushes},
+                                      curves_, times);
     TRY(cancel_.agree(share_.team));
     if (!refined.settled && forward_.error > k_largest_exact_shift) {
       return input_error(
@@ -391,7 +387,8 @@ std::vector<ForwardTimes> unmoved(const ForwardProblem& problem) {
 }  // namespace
 
 Result<ForwardResult> amortize_forward(const trace::Share& share, const ForwardProblem& given,
-                                       const GammaChoice& choice) {
+                                       std::optional<Decimal9> gamma,
+                                       std::optional<std::int64_t> epsilon) {
   std::vector<Decimal9> least_gamma(given.graph.location_count());
   ForwardProblem problem = given;
   problem.least_gamma = least_gamma;
@@ -404,13 +401,13 @@ Result<ForwardResult> amortize_forward(const trace::Share& share, const ForwardP
   const std::int64_t violation = std::max<std::int64_t>(-need.least_slack, 0);
   const Outlook outlook{.least_error = violation + (given.separate && violation > 0 ? 1 : 0),
                         .side_by_side = share.team.size() > 1,
-                        .epsilon = choice.epsilon};
+                        .epsilon = epsilon};
   const Upstream upstream = [&](const ForwardTimes& pass, std::vector<bool>& marked) {
     mark_upstream(influences(share.team, problem, pass), marked);
   };
   TRY_ASSIGN(ForwardResult result,
-             choice.gamma ? fixed_gamma(forward, *choice.gamma)
-                          : control_gamma(forward, outlook, problem.cycles, upstream, least_gamma));
+             gamma ? fixed_gamma(forward, *gamma)
+                   : control_gamma(forward, outlook, problem.cycles, upstream, least_gamma));
   if (result.pass.overflow) {
     return input_error(
         "the correction of {} runs out of the range of times: {} cannot be right", share.trace.path,

@@ -86,19 +86,15 @@ Result<Amortization> amortize(const trace::Share& share, match::Graph graph,
 Result<Amortization> amortize(match::Graph graph, const trace::Trace& trace,
                               std::span<const ClockMap> presync, const Options& options);
 
-/// How gamma is found.
-struct GammaChoice {
-  std::optional<Decimal9> gamma;        ///< fixed, the same for all; empty: control loop
-  std::optional<std::int64_t> epsilon;  ///< Outlook::epsilon
-};
-
-/// Forward amortization, with the control loop for gamma unless it is fixed (docs/method.md,
-/// section 4). Where C violates nothing, C is the result, and no pass is made.
+/// Forward amortization, with the control loop for gamma unless it is given (docs/method.md,
+/// section 4). Where C violates nothing, C is the result, and no pass is made. `epsilon`:
+/// Outlook::epsilon.
 ///
 /// Collective; bit-identical for every team and any number of threads. Errors, the same at every
 /// member: ErrorKind::input if a time leaves the range of +-2^61 ticks, or if there are more cycles
 /// than can be searched; ErrorKind::interrupted when the user wants to stop.
 Result<ForwardResult> amortize_forward(const trace::Share& share, const ForwardProblem& problem,
-                                       const GammaChoice& choice);
+                                       std::optional<Decimal9> gamma = {},
+                                       std::optional<std::int64_t> epsilon = {});
 
 }  // namespace entrain::clc

@@ -29,7 +29,7 @@ template <class Body>
 void amortize_in_team(const TraceBuilder& b, const Owner& owner, const MuTicks& mu,
                       std::optional<Decimal9> gamma, Body body) {
   const auto done = in_team(b, owner, [&](const trace::Share& share, Problem& problem) {
-    body(amortize_forward(share, problem.with(mu), {.gamma = gamma, .epsilon = {}}), problem);
+    body(amortize_forward(share, problem.with(mu), gamma), problem);
     return Result<void>();
   });
   EXPECT_TRUE(done);
@@ -106,7 +106,7 @@ TEST(AmortizeForward, ends_when_the_user_wants_to_stop) {
         in_team(one_message(100, 60), owner, [&](const trace::Share& share, Problem& problem) {
           ForwardProblem input = problem.with(k_mu_10);
           input.cancel = Cancel(&stop);
-          const auto result = amortize_forward(share, input, {});
+          const auto result = amortize_forward(share, input);
           EXPECT_TRUE(!result && result.error().kind == ErrorKind::interrupted);
           return Result<void>();
         });

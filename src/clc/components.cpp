@@ -7,11 +7,7 @@
 
 namespace entrain::clc {
 
-std::uint64_t drop_inner_edges(match::Graph& graph, std::span<const TiedNodes> components) {
-  std::vector<std::uint32_t> component_of(graph.node_count(), k_none);
-  for (std::uint32_t c = 0; c < components.size(); ++c) {
-    for (const NodeIndex n : components[c].nodes) component_of[n] = c;
-  }
+std::uint64_t drop_inner_edges(match::Graph& graph, std::span<const std::uint32_t> component_of) {
   std::uint64_t dropped = std::erase_if(graph.edges, [&](const match::Edge& edge) {
     return component_of[edge.send] != k_none &&
            component_of[edge.send] == component_of[edge.receive];

@@ -8,14 +8,13 @@
 #include <span>
 #include <vector>
 
-#include "clc/cycles.hpp"
 #include "match/graph.hpp"
 
 namespace entrain::clc {
 
-/// Takes every pair with both ends in one of `components` out of the graph; returns the number of
-/// these pairs.
-std::uint64_t drop_inner_edges(match::Graph& graph, std::span<const TiedNodes> components);
+/// Takes every pair with both ends in one component out of the graph; returns the number of these
+/// pairs. `component_of`: per node, ghosts too, its component, or k_none.
+std::uint64_t drop_inner_edges(match::Graph& graph, std::span<const std::uint32_t> component_of);
 
 using Participants = std::vector<match::Participant>;
 using GroupOf = std::function<std::uint32_t(const match::Participant&)>;

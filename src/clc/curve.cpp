@@ -17,6 +17,12 @@ void append(Curve& curve, Bend bend) {
 
 constexpr std::uint64_t k_endless = ~std::uint64_t{0};
 
+/// The first node at or after a stamp.
+std::size_t node_at(const DisplacedLocation& input, std::uint64_t stamp) {
+  const auto found = std::ranges::lower_bound(input.stamps, stamp);
+  return static_cast<std::size_t>(found - input.stamps.begin());
+}
+
 /// Decays after jumps: down to 0 with slope 1 - gamma in presynchronised time, then flat.
 class DecayWriter {
  public:
@@ -44,10 +50,9 @@ class DecayWriter {
   /// backwards until the next node.
   [[nodiscard]] std::int64_t value(std::size_t node, std::uint64_t stamp) const {
     const std::int64_t c = std::max((*input_.presync_map)(stamp), presync_at(node));
-    const auto found = std::lower_bound(input_.stamps.begin(), input_.stamps.end(), stamp);
-    const auto next = static_cast<std::size_t>(found - input_.stamps.begin());
+    const std::size_t next = node_at(input_, stamp);
     const std::int64_t own = decay_from(node).at(c, input_.gamma);
-    if (found == input_.stamps.end()) return own;
+    if (next == input_.stamps.size()) return own;
     return std::min(own, presync_at(next) + input_.lower[next] - c);
   }
 
@@ -67,9 +72,7 @@ class DecayWriter {
     const Int128 foot_time =
         presync_at(node) + ceil_div(Int128{input_.lower[node]} * k_billion, rate);
     const auto knots = input_.presync_map->knots();
-    auto knot =
-        std::upper_bound(knots.begin(), knots.end(), input_.stamps[node],
-                         [](std::uint64_t stamp, const ClockKnot& k) { return stamp < k.local; });
+    auto knot = std::ranges::upper_bound(knots, input_.stamps[node], {}, &ClockKnot::local);
     for (; knot != knots.end() && knot->local < end; ++knot) {
       if ((*input_.presync_map)(knot->local) >= foot_time) break;
       append(curve, {knot->local, value(node, knot->local)});
@@ -101,11 +104,6 @@ class DecayWriter {
 
   const DisplacedLocation& input_;
 };
-
-std::size_t node_at(const DisplacedLocation& input, std::uint64_t stamp) {
-  const auto found = std::lower_bound(input.stamps.begin(), input.stamps.end(), stamp);
-  return static_cast<std::size_t>(found - input.stamps.begin());
-}
 
 /// Rounding may turn time back by a tick from knot to knot. The bends of the curve are right; the
 /// other knots give way.

@@ -23,8 +23,9 @@ class Refiner {
  public:
   Refiner(const RefineInput& input, std::vector<Curve>& curves, BigVector<std::int64_t>& times)
       : input_(input),
-        graph_(input.graph),
-        halo_(input.team, graph_),
+        problem_(input.problem),
+        graph_(problem_.graph),
+        halo_(input.share.team, graph_),
         curves_(curves),
         times_(times) {
     times_.resize(graph_.node_count());
@@ -35,10 +36,10 @@ class Refiner {
     bool settled = false;
     for_locations([&](LocationIndex l) { evaluate(l); });
     for (int round = 0; round < k_last_round; ++round) {
-      if (input_.cancel.asked_any(input_.team)) break;
+      if (problem_.cancel.asked_any(input_.share.team)) break;
       halo_.publish(times_);
       broken_.assign(graph_.node_count(), false);
-      separates_ = input_.separate && round < k_separating_rounds;
+      separates_ = problem_.separate && round < k_separating_rounds;
       look_at_locations();
       look_at_relation();
       settled = !any_broken();
@@ -53,7 +54,7 @@ class Refiner {
   /// Calls `body(l)` for every location; calls may run at the same time.
   template <class Body>
   void for_locations(Body body) const {
-    for_each_in_parallel(input_.threads, curves_.size(),
+    for_each_in_parallel(problem_.threads, curves_.size(),
                          [&](std::size_t l) { body(static_cast<LocationIndex>(l)); });
   }
 
@@ -74,13 +75,13 @@ class Refiner {
       const auto end = node(graph_.first_node[l + 1]);
       any = touched(l) && std::find(node(graph_.first_node[l]), end, true) != end;
     }
-    return input_.team.any(any);
+    return input_.share.team.any(any);
   }
 
   void evaluate(LocationIndex l) {
-    if (input_.cancel.asked()) return;
+    if (problem_.cancel.asked()) return;
     if (touched(l)) {
-      maps_[l] = make_map(input_.presync_maps[l], curves_[l], input_.trace.locations[l],
+      maps_[l] = make_map(input_.presync_maps[l], curves_[l], input_.share.trace.locations[l],
                           input_.split_flushes);
     }
     ClockMap::Cursor cursor(maps_[l]);
@@ -93,8 +94,8 @@ class Refiner {
   template <class Body>
   void mark_parts(std::size_t count, Body body) {
     std::vector<std::vector<NodeIndex>> broken(count);
-    for_each_in_parallel(input_.threads, count, [&](std::size_t i) {
-      if (!input_.cancel.asked()) body(i, broken[i]);
+    for_each_in_parallel(problem_.threads, count, [&](std::size_t i) {
+      if (!problem_.cancel.asked()) body(i, broken[i]);
     });
     for (const std::vector<NodeIndex>& nodes : broken) {
       for (const NodeIndex n : nodes) mark(n);
@@ -109,7 +110,7 @@ class Refiner {
 
   void look_at_location(std::size_t l, std::vector<NodeIndex>& broken) const {
     ClockMap::Cursor presync(input_.presync_maps[l]);
-    const std::int64_t delta = input_.delta.empty() ? 0 : input_.delta[l];
+    const std::int64_t delta = problem_.delta_of(static_cast<LocationIndex>(l));
     std::int64_t c = 0, last_c = 0;
     for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1]; ++n) {
       last_c = std::exchange(c, presync(graph_.stamp[n]));
@@ -122,15 +123,15 @@ class Refiner {
   }
 
   [[nodiscard]] bool tied(NodeIndex a, NodeIndex b) const {
-    const std::uint32_t component = input_.cycles.component_of(a);
-    return component != k_none && component == input_.cycles.component_of(b);
+    const std::uint32_t component = problem_.cycles.component_of(a);
+    return component != k_none && component == problem_.cycles.component_of(b);
   }
   [[nodiscard]] std::int64_t mu(NodeIndex send, NodeIndex receive, LatencyClass c) const {
-    return tied(send, receive) ? 0 : input_.mu[static_cast<std::size_t>(c)];
+    return tied(send, receive) ? 0 : problem_.mu[static_cast<std::size_t>(c)];
   }
 
   void look_at_relation() {
-    const std::vector<match::Part> parts = match::parts_of(graph_, input_.threads);
+    const std::vector<match::Part> parts = match::parts_of(graph_, problem_.threads);
     std::vector<std::vector<std::pair<const match::Exchange*, const match::Participant*>>> unmet(
         parts.size());
     mark_parts(parts.size(), [&](std::size_t i, std::vector<NodeIndex>& broken) {
@@ -140,14 +141,15 @@ class Refiner {
         const match::Edge& edge = edges[e];
         if (e + k_ahead < edges.size()) __builtin_prefetch(&times_[edges[e + k_ahead].send]);
         const std::int64_t least =
-            times_[edge.send] + (tied(edge.send, edge.receive) ? 0 : graph_.mu_of(edge, input_.mu));
+            times_[edge.send] +
+            (tied(edge.send, edge.receive) ? 0 : graph_.mu_of(edge, problem_.mu));
         if (times_[edge.receive] < least) broken.insert(broken.end(), {edge.receive, edge.send});
         if (!is_merged(edge.send, edge.receive)) continue;
         for (const NodeIndex n : {edge.receive, edge.send}) {
           if (is_moved(n)) broken.push_back(n);
         }
       }
-      match::for_demands(graph_, parts[i].exchanges, input_.mu, times_,
+      match::for_demands(graph_, parts[i].exchanges, problem_.mu, times_,
                          [&](const match::Exchange& exchange, const match::Participant& receive,
                              std::int64_t demand) {
                            if (times_[receive.node] < demand + (separates_ ? 1 : 0))
@@ -203,6 +205,7 @@ class Refiner {
   }
 
   const RefineInput& input_;
+  const ForwardProblem& problem_;
   const match::Graph& graph_;
   match::HaloExchange halo_;
   std::vector<Curve>& curves_;
@@ -219,7 +222,7 @@ RefinedMaps refine_maps(const RefineInput& input, std::vector<Curve>& curves,
   // Where nothing was corrected, nothing was rounded.
   const bool touched =
       std::ranges::any_of(curves, [](const Curve& curve) { return !curve.empty(); });
-  if (!input.team.any(touched)) {
+  if (!input.share.team.any(touched)) {
     return {{input.presync_maps.begin(), input.presync_maps.end()}};
   }
   return Refiner(input, curves, times).run();

@@ -6,30 +6,24 @@
 #include <vector>
 
 #include "base/big_vector.hpp"
-#include "base/cancel.hpp"
 #include "clc/curve.hpp"
-#include "clc/cycles.hpp"
-#include "match/graph.hpp"
+#include "clc/forward.hpp"
 #include "match/halo.hpp"
+#include "trace/share.hpp"
 
 namespace entrain::clc {
 
 /// The times that clock maps must give, and the conditions that they must keep. References must
 /// outlive the call.
 struct RefineInput {
-  Team& team;
-  const match::Graph& graph;
-  const Cycles& cycles;                        ///< tied nodes keep no latency among each other
-  const trace::Trace& trace;                   ///< extents of locations
+  const trace::Share& share;  ///< extents of locations
+  /// The conditions; its times are not used. Tied nodes keep no latency among each other. With
+  /// `separate` times that only rounding has made equal are mended, too. When `cancel` asks to
+  /// stop, the maps are of no use.
+  const ForwardProblem& problem;
   std::span<const ClockMap> presync_maps;      ///< one map for each location
   std::span<const std::int64_t> displacement;  ///< d per node, ghosts too, ticks, >= 0
-  MuTicks mu{};
-  std::span<const std::int64_t> delta = {};  ///< least distance of events of each location, ticks;
-                                             ///< empty: 0
-  bool separate = false;       ///< times that only rounding has made equal are mended, too
-  unsigned threads = 1;        ///< 0: all cores
-  bool split_flushes = false;  ///< see make_map
-  Cancel cancel{nullptr};      ///< when it asks to stop, the maps are of no use
+  bool split_flushes = false;                  ///< see make_map
 };
 
 /// Clock maps of all locations.

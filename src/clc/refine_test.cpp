@@ -29,18 +29,14 @@ struct Refined {
           const MuTicks& mu = {}, std::int64_t delta = 0)
       : curves(std::move(given)) {
     Solo solo;
-    const Problem problem(b, {.every_event = true});
+    Problem problem(b, {.every_event = true});
     const std::vector<ClockMap> identity(problem.graph.location_count());
-    const std::vector<std::int64_t> deltas(problem.graph.location_count(), delta);
+    const trace::Partition all{std::vector<std::uint32_t>(identity.size(), 0)};
     BigVector<std::int64_t> room;
-    result = refine_maps({.team = solo,
-                          .graph = problem.graph,
-                          .cycles = problem.cycles,
-                          .trace = b.trace(),
+    result = refine_maps({.share = {solo, all, b.trace()},
+                          .problem = problem.with(mu, delta),
                           .presync_maps = identity,
-                          .displacement = displacement,
-                          .mu = mu,
-                          .delta = deltas},
+                          .displacement = displacement},
                          curves, room);
     times.assign(room.begin(), room.end());
   }
@@ -138,13 +134,11 @@ TEST(RefineMaps, tied_nodes_keep_no_latency) {
     if (tied) problem.cycles.tied_of = {0, 0};
     std::vector<Curve> curves{{{100, 5}}, {{100, 5}}};
     BigVector<std::int64_t> room;
-    const RefinedMaps maps = refine_maps({.team = solo,
-                                          .graph = problem.graph,
-                                          .cycles = problem.cycles,
-                                          .trace = b.trace(),
+    const trace::Partition all{{0, 0}};
+    const RefinedMaps maps = refine_maps({.share = {solo, all, b.trace()},
+                                          .problem = problem.with({7, 7, 7}),
                                           .presync_maps = identity,
-                                          .displacement = displacement,
-                                          .mu = {7, 7, 7}},
+                                          .displacement = displacement},
                                          curves, room);
     EXPECT_EQ(maps.settled, tied);
     EXPECT_THAT(room, ElementsAre(105, 105));

@@ -18,13 +18,10 @@ namespace entrain::clc {
 namespace {
 
 /// A node as all members name it.
-struct Name {
-  LocationIndex location = k_none;
-  NodeIndex node = k_none;  ///< number that the location's owner gives it
+using Name = match::Ghost;
 
-  [[nodiscard]] std::uint64_t key() const { return std::uint64_t{location} << 32 | node; }
-  friend auto operator<=>(const Name&, const Name&) = default;
-};
+/// In order of locations, then of nodes.
+std::uint64_t key_of(const Name& name) { return std::uint64_t{name.location} << 32 | name.node; }
 struct StampedName {
   Name name;
   std::uint64_t stamp = 0;
@@ -35,9 +32,8 @@ struct NamedArc {
 };
 
 Name name_of(const match::Graph& graph, NodeIndex node) {
-  if (!graph.is_ghost(node)) return {graph.location_of(node), node};
-  const match::Ghost& ghost = graph.halo.ghosts[node - graph.own_count()];
-  return {ghost.location, ghost.node};
+  if (graph.is_ghost(node)) return graph.halo.ghosts[node - graph.own_count()];
+  return {graph.location_of(node), node};
 }
 
 template <class T>
@@ -133,7 +129,7 @@ class Gathering {
     for (const auto& part : at_root(team_, std::move(nodes_))) {
       all.insert(all.end(), part.begin(), part.end());
     }
-    std::ranges::sort(all, by_name);
+    std::ranges::sort(all, {}, key);
     nodes_ = std::move(all);
   }
 
@@ -157,33 +153,25 @@ class Gathering {
     return arcs;
   }
 
-  static bool by_name(const StampedName& a, const StampedName& b) { return a.name < b.name; }
-  [[nodiscard]] std::uint32_t number(Name name) const {
-    const auto found =
-        std::lower_bound(nodes_.begin(), nodes_.end(), StampedName{name, 0}, by_name);
+  static std::uint64_t key(const StampedName& one) { return key_of(one.name); }
+
+  [[nodiscard]] std::uint32_t number(const Name& name) const {
+    const auto found = std::ranges::lower_bound(nodes_, key_of(name), {}, key);
     return static_cast<std::uint32_t>(found - nodes_.begin());
   }
 
   [[nodiscard]] Found named(const StrongComponents& components) const {
-    std::vector<std::uint32_t> size(vertices_, 0), place(vertices_, k_none);
-    const auto count = static_cast<std::uint32_t>(nodes_.size());
-    for (std::uint32_t n = 0; n < count; ++n) {
-      if (components.of(n) != k_none) ++size[components.of(n)];
-    }
-    std::vector<std::vector<std::uint32_t>> found;
-    for (std::uint32_t n = 0; n < count; ++n) {
-      const std::uint32_t component = components.of(n);
-      if (component == k_none || size[component] < 2) continue;
-      if (place[component] == k_none) {
-        place[component] = static_cast<std::uint32_t>(found.size());
-        found.emplace_back();
-      }
-      found[place[component]].push_back(n);
+    std::vector<std::vector<std::uint32_t>> nodes_of(vertices_);
+    for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
+      if (components.of(n) != k_none) nodes_of[components.of(n)].push_back(n);
     }
     Found result;
-    for (const std::vector<std::uint32_t>& component : found) {
+    for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
+      if (components.of(n) == k_none) continue;
+      const std::vector<std::uint32_t>& component = nodes_of[components.of(n)];
+      if (component.size() < 2 || component.front() != n) continue;
       std::vector<Name>& names = (is_tie(component) ? result.tied : result.errors).emplace_back();
-      for (const std::uint32_t n : component) names.push_back(nodes_[n].name);
+      for (const std::uint32_t m : component) names.push_back(nodes_[m].name);
     }
     return result;
   }
@@ -212,63 +200,43 @@ class Gathering {
   std::vector<std::int64_t> granules_;
 };
 
-/// The lists of rank 0, the only one that has any, at every member: number of nodes, then the
-/// nodes.
+/// The lists of rank 0, the only one that has any, at every member.
 std::vector<std::vector<Name>> broadcast(Team& team, const std::vector<std::vector<Name>>& lists) {
-  std::vector<std::uint32_t> words;
-  for (const std::vector<Name>& list : lists) {
-    words.push_back(static_cast<std::uint32_t>(list.size()));
-    for (const Name& name : list) words.insert(words.end(), {name.location, name.node});
+  struct Entry {
+    std::size_t list;
+    Name name;
+  };
+  std::vector<Entry> entries;
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    for (const Name& name : lists[i]) entries.push_back({i, name});
   }
-  const std::vector<std::uint32_t> received = gather_everywhere(team, words);
   std::vector<std::vector<Name>> result;
-  for (std::size_t i = 0; i < received.size();) {
-    std::vector<Name>& list = result.emplace_back();
-    const std::size_t end = i + 1 + 2 * std::size_t{received[i]};
-    for (++i; i < end; i += 2) list.push_back({received[i], received[i + 1]});
+  for (const Entry& entry : gather_everywhere(team, entries)) {
+    if (entry.list == result.size()) result.emplace_back();
+    result.back().push_back(entry.name);
   }
   return result;
 }
 
-/// Translates names into numbers of this member.
-class Numbering {
- public:
-  Numbering(const trace::Share& share, const match::Graph& graph) : share_(share) {
-    for (std::size_t g = 0; g < graph.halo.ghosts.size(); ++g) {
-      const match::Ghost& ghost = graph.halo.ghosts[g];
-      ghosts_.insert(Name{ghost.location, ghost.node}.key(),
-                     static_cast<NodeIndex>(graph.own_count() + g));
-    }
-  }
-  [[nodiscard]] bool is_own(Name name) const { return share_.owns(name.location); }
-  [[nodiscard]] std::uint32_t owner(Name name) const {
-    return share_.partition.owner[name.location];
-  }
-  /// k_none if the node is not known here.
-  NodeIndex operator()(Name name) {
-    if (is_own(name)) return name.node;
-    const NodeIndex* ghost = ghosts_.find(name.key());
-    return ghost == nullptr ? k_none : *ghost;
-  }
-
- private:
-  const trace::Share& share_;
-  FlatMap<std::uint64_t, NodeIndex, IntegerHash> ghosts_;
-};
-
-void tie_components(const std::vector<std::vector<Name>>& components, Numbering& number,
-                    const match::Graph& graph, Cycles& result) {
+/// Notes the components in the numbers of this member.
+void tie_components(const trace::Share& share, const match::Graph& graph,
+                    const std::vector<std::vector<Name>>& components, Cycles& result) {
   if (components.empty()) return;
+  FlatMap<std::uint64_t, NodeIndex, IntegerHash> ghosts;
+  for (std::size_t g = 0; g < graph.halo.ghosts.size(); ++g) {
+    ghosts.insert(key_of(graph.halo.ghosts[g]), static_cast<NodeIndex>(graph.own_count() + g));
+  }
   result.tied_of.assign(graph.node_count(), k_none);
   for (std::uint32_t c = 0; c < components.size(); ++c) {
     TiedNodes& tied = result.tied.emplace_back();
     for (const Name& name : components[c]) {
-      const NodeIndex n = number(name);
-      if (n != k_none) result.tied_of[n] = c;
-      if (number.is_own(name)) {
-        tied.nodes.push_back(n);
+      if (share.owns(name.location)) {
+        tied.nodes.push_back(name.node);
+        result.tied_of[name.node] = c;
       } else {
-        tied.peers.push_back(number.owner(name));
+        tied.peers.push_back(share.partition.owner[name.location]);
+        const NodeIndex* const ghost = ghosts.find(key_of(name));
+        if (ghost != nullptr) result.tied_of[*ghost] = c;
       }
     }
     std::ranges::sort(tied.nodes);
@@ -347,21 +315,13 @@ Result<Cycles> settle_cycles(const trace::Share& share, match::Graph& graph,
   TRY_ASSIGN(Gathering::Found found, Gathering(share, graph, suspects).search());
   found.tied = broadcast(share.team, found.tied);
   found.errors = broadcast(share.team, found.errors);
-  Cycles result;
-  Numbering number(share, graph);
-  tie_components(found.tied, number, graph, result);
+  Cycles result, errors;
+  tie_components(share, graph, found.tied, result);
   result.dropped_components = found.errors.size();
   if (found.errors.empty()) return result;
-  std::vector<TiedNodes> errors;
-  for (const std::vector<Name>& component : found.errors) {
-    TiedNodes& nodes = errors.emplace_back();
-    for (const Name& name : component) {
-      const NodeIndex n = number(name);
-      if (n != k_none) nodes.nodes.push_back(n);
-    }
-  }
+  tie_components(share, graph, found.errors, errors);
   result.dropped_edges = static_cast<std::uint64_t>(share.team.reduce(
-      Team::Reduction::sum, static_cast<std::int64_t>(drop_inner_edges(graph, errors))));
+      Team::Reduction::sum, static_cast<std::int64_t>(drop_inner_edges(graph, errors.tied_of))));
   return result;
 }
 
