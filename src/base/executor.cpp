@@ -92,25 +92,16 @@ class Loop {
   std::exception_ptr exception_;
 };
 
-class NewestLoop {
- public:
-  void set(const std::shared_ptr<Loop>& loop) {
-    const std::lock_guard lock(mutex_);
-    loop_ = loop;
-  }
-  std::shared_ptr<Loop> get() {
-    const std::lock_guard lock(mutex_);
-    return loop_.lock();
-  }
-
- private:
-  std::mutex mutex_;
-  std::weak_ptr<Loop> loop_;
-};
-/// Never destroyed, as threads may begin while the program ends.
-NewestLoop& newest_loop() {
-  static auto* const newest = new NewestLoop;
-  return *newest;
+/// The newest loop; notes `loop` before if there is one.
+std::shared_ptr<Loop> newest_loop(const std::shared_ptr<Loop>& loop = {}) {
+  struct Newest {
+    std::mutex mutex;
+    std::weak_ptr<Loop> loop;
+  };
+  static auto* const newest = new Newest;  // threads may begin while the program ends
+  const std::lock_guard lock(newest->mutex);
+  if (loop) newest->loop = loop;
+  return newest->loop.lock();
 }
 
 }  // namespace
@@ -130,13 +121,13 @@ Result<void> parallel_for(unsigned threads, std::size_t count,
     return {};
   }
   const auto loop = std::make_shared<Loop>(count, body, workers - 1);
-  newest_loop().set(loop);
+  newest_loop(loop);
   const std::size_t wanted = workers - 1 - std::min(workers - 1, late_threads.load());
   late_threads += wanted;
   std::vector<std::thread> helpers = start_threads(wanted, [loop](std::size_t) {
     --late_threads;
     if (loop->help()) return;
-    if (const std::shared_ptr<Loop> other = newest_loop().get()) other->help();
+    if (const std::shared_ptr<Loop> other = newest_loop()) other->help();
   });
   late_threads -= wanted - helpers.size();
   for (std::thread& helper : helpers) helper.detach();

@@ -23,6 +23,10 @@ namespace {
 constexpr std::size_t k_copy_block = std::size_t{1} << 20;
 constexpr std::uint64_t k_small_file = std::uint64_t{64} << 10;
 
+tl::unexpected<Error> cannot_write(const std::filesystem::path& path, const char* wish = "write") {
+  return output_error("cannot {} {}: {}", wish, path.string(), reason(errno));
+}
+
 /// Calls `write_some(rest, size, done)` until all of `bytes` are written. It returns how many of
 /// the `size` bytes at `rest` it took, or -1 with errno; `done` bytes were written before.
 template <class WriteSome>
@@ -33,7 +37,7 @@ Result<void> write_all(const std::filesystem::path& path, std::span<const std::u
     const ssize_t n = write_some(bytes.data() + done, bytes.size() - done, done);
     if (n < 0) {
       if (errno == EINTR) continue;
-      return output_error("cannot write {}: {}", path.string(), reason(errno));
+      return cannot_write(path);
     }
     done += static_cast<std::size_t>(n);
   }
@@ -81,18 +85,14 @@ Result<File> File::open_for_reading(const std::filesystem::path& path, std::uint
 Result<File> File::create(const std::filesystem::path& path) {
   File file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   file.path_ = path;
-  if (!file.is_open()) {
-    return output_error("cannot create {}: {}", path.string(), reason(errno));
-  }
+  if (!file.is_open()) return cannot_write(path, "create");
   return file;
 }
 
 Result<File> File::open_for_writing(const std::filesystem::path& path) {
   File file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   file.path_ = path;
-  if (!file.is_open()) {
-    return output_error("cannot write {}: {}", path.string(), reason(errno));
-  }
+  if (!file.is_open()) return cannot_write(path);
   return file;
 }
 
@@ -137,9 +137,7 @@ Result<void> File::close() {
   // other: 4,096 of 74 bytes one by one took ext4 240 ms, and 130 ms together.
   const bool small = written_ > 0 && written_ < k_small_file;
   if (descriptor_ >= 0 && !small) ::sync_file_range(descriptor_, 0, 0, SYNC_FILE_RANGE_WRITE);
-  if (descriptor_ >= 0 && ::close(std::exchange(descriptor_, -1)) != 0) {
-    return output_error("cannot write {}: {}", path_.string(), reason(errno));
-  }
+  if (descriptor_ >= 0 && ::close(std::exchange(descriptor_, -1)) != 0) return cannot_write(path_);
   return {};
 }
 
@@ -220,7 +218,7 @@ Result<void> copy_extent(const File& source, const File& target, Extent extent) 
     } else if (errno == EXDEV || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP) {
       return copy_bytes(source, target, extent);
     } else if (errno != EINTR) {
-      return output_error("cannot write {}: {}", target.path().string(), reason(errno));
+      return cannot_write(target.path());
     }
   }
   return {};
@@ -242,7 +240,7 @@ Result<void> duplicate_file(const std::filesystem::path& from, const std::filesy
     at = data.end;
   }
   if (::ftruncate(target.descriptor(), static_cast<off_t>(size)) != 0) {  // a hole at the end
-    return output_error("cannot write {}: {}", to.string(), reason(errno));
+    return cannot_write(to);
   }
   return target.close();
 }

@@ -77,9 +77,7 @@ Result<void> RecordSorter::add(const SortKey& key, std::initializer_list<std::st
 }
 
 void RecordSorter::sort() {
-  std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
-    return a.key < b.key || (!(b.key < a.key) && a.at < b.at);
-  });
+  std::ranges::sort(entries_, {}, [](const Entry& one) { return std::pair(one.key, one.at); });
 }
 
 Result<void> RecordSorter::write_run() {
@@ -124,8 +122,7 @@ Result<void> RecordSorter::merge(const std::function<Result<void>(std::string_vi
   const std::size_t piece = std::clamp(most_ / runs_.size(), std::size_t{4096}, k_sort_block);
   std::deque<Run> runs;
   const auto later = [&](std::size_t a, std::size_t b) {
-    if (runs[a].key() < runs[b].key()) return false;
-    return runs[b].key() < runs[a].key() || a > b;
+    return std::pair(runs[a].key(), a) > std::pair(runs[b].key(), b);
   };
   std::priority_queue<std::size_t, std::vector<std::size_t>, decltype(later)> next(later);
   for (std::size_t r = 0; r < runs_.size(); ++r) {

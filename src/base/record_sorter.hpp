@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -8,7 +9,6 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include <entrain/error.hpp>
@@ -20,9 +20,7 @@ namespace entrain {
 /// Records in order of two keys are sorted by the first one, then the second one.
 struct SortKey {
   std::int64_t first = 0, second = 0;
-  friend bool operator<(const SortKey& a, const SortKey& b) {
-    return std::tie(a.first, a.second) < std::tie(b.first, b.second);
-  }
+  friend auto operator<=>(const SortKey&, const SortKey&) = default;
 };
 
 /// Sorts records of any size with bounded memory: those that pass it go to a file, as sorted runs

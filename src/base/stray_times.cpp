@@ -48,7 +48,6 @@ class StrayTimes {
 
   StrayRanges find() {
     divide();
-    find_invalid();
     find_far();
     find_units();
     return std::move(none_);
@@ -80,7 +79,7 @@ class StrayTimes {
     }
   }
 
-  /// Finds the stretches of all clocks, and the largest ones.
+  /// Finds the stretches of all clocks, and the largest ones; stamps without a time are in none.
   void divide() {
     std::vector<std::vector<std::uint64_t>> stamps(none_.size());
     for_ends(list_, [&](std::uint32_t clock, std::uint64_t time, bool) {
@@ -88,7 +87,9 @@ class StrayTimes {
       if (time != k_no_time) stamps[clock].push_back(time);
     });
     far_ = k_far_s * std::min(clocks_.resolution_hz, k_no_time / k_far_s);
-    for (std::size_t c = 0; c < stamps.size(); ++c) {
+    for (std::uint32_t c = 0; c < stamps.size(); ++c) {
+      const std::uint64_t invalid = counts_[c] - stamps[c].size();
+      if (invalid > 0) add("no_time", c, invalid, "a negative time, written without its sign");
       std::vector<Stretch>& own = stretches_[c];
       if (clocks_.clocks[c].wrap_bits != 0) {
         own = stretches_of(std::move(stamps[c]), k_no_time);
@@ -112,17 +113,6 @@ class StrayTimes {
   }
   [[nodiscard]] bool is_main(std::uint32_t clock, std::uint64_t time) const {
     return stretch_of(clock, time) == main_[clock];
-  }
-
-  void find_invalid() {
-    std::vector<std::uint64_t> invalid(none_.size());
-    for_ends(list_, [&](std::uint32_t clock, std::uint64_t time, bool) {
-      invalid[clock] += time == k_no_time ? 1 : 0;
-    });
-    for (std::uint32_t c = 0; c < none_.size(); ++c) {
-      if (invalid[c] == 0) continue;
-      add("no_time", c, invalid[c], "a negative time, written without its sign");
-    }
   }
 
   void find_far() {

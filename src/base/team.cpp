@@ -74,17 +74,21 @@ class Inbox {
 /// The memory that the threads of a team share.
 class Meeting {
  public:
-  explicit Meeting(unsigned members)
-      : members_(members), parcels_(members), values_(members), inboxes_(members) {}
+  explicit Meeting(unsigned count)
+      : members(count), parcels(count), values(count), inboxes(count) {}
 
-  [[nodiscard]] unsigned members() const { return members_; }
+  const unsigned members;
+  /// First index: sender, second: receiver. Between two waits only the sender writes its row.
+  std::vector<std::vector<Team::Bytes>> parcels;
+  std::vector<std::vector<std::int64_t>> values;
+  std::vector<Inbox> inboxes;
 
   /// Returns when all members are here. Throws TeamBroken once one has left for good.
   void wait() {
     std::unique_lock lock(mutex_);
     if (broken_) throw TeamBroken();
     const std::uint64_t round = round_;
-    if (++arrived_ == members_) {
+    if (++arrived_ == members) {
       arrived_ = 0;
       ++round_;
       lock.unlock();
@@ -103,20 +107,10 @@ class Meeting {
       broken_ = true;
     }
     all_here_.notify_all();
-    for (Inbox& inbox : inboxes_) inbox.leave();
+    for (Inbox& inbox : inboxes) inbox.leave();
   }
 
-  Inbox& inbox(unsigned rank) { return inboxes_[rank]; }
-
-  /// First index: sender, second: receiver. Between two waits only the sender writes its row.
-  std::vector<std::vector<Team::Bytes>>& parcels() { return parcels_; }
-  std::vector<std::vector<std::int64_t>>& values() { return values_; }
-
  private:
-  unsigned members_;
-  std::vector<std::vector<Team::Bytes>> parcels_;
-  std::vector<std::vector<std::int64_t>> values_;
-  std::vector<Inbox> inboxes_;
   std::mutex mutex_;
   std::condition_variable all_here_;
   unsigned arrived_ = 0;
@@ -125,15 +119,8 @@ class Meeting {
 };
 
 std::int64_t combine(Team::Reduction reduction, std::int64_t a, std::int64_t b) {
-  switch (reduction) {
-    case Team::Reduction::sum:
-      return a + b;
-    case Team::Reduction::min:
-      return std::min(a, b);
-    case Team::Reduction::max:
-      return std::max(a, b);
-  }
-  return a;
+  if (reduction == Team::Reduction::sum) return a + b;
+  return reduction == Team::Reduction::min ? std::min(a, b) : std::max(a, b);
 }
 
 class Threads final : public Team {
@@ -141,24 +128,24 @@ class Threads final : public Team {
   Threads(Meeting& meeting, unsigned rank) : meeting_(meeting), rank_(rank) {}
 
   [[nodiscard]] unsigned rank() const override { return rank_; }
-  [[nodiscard]] unsigned size() const override { return meeting_.members(); }
+  [[nodiscard]] unsigned size() const override { return meeting_.members; }
 
   std::vector<Bytes> exchange(std::vector<Bytes> outgoing) override {
-    meeting_.parcels()[rank_] = std::move(outgoing);
+    meeting_.parcels[rank_] = std::move(outgoing);
     meeting_.wait();
     std::vector<Bytes> received(size());
-    for (unsigned r = 0; r < size(); ++r) received[r] = std::move(meeting_.parcels()[r][rank_]);
+    for (unsigned r = 0; r < size(); ++r) received[r] = std::move(meeting_.parcels[r][rank_]);
     meeting_.wait();
     return received;
   }
 
   void reduce(Reduction reduction, std::span<std::int64_t> values) override {
-    meeting_.values()[rank_].assign(values.begin(), values.end());
+    meeting_.values[rank_].assign(values.begin(), values.end());
     meeting_.wait();
     for (unsigned r = 0; r < size(); ++r) {
       if (r == rank_) continue;
       for (std::size_t i = 0; i < values.size(); ++i) {
-        values[i] = combine(reduction, values[i], meeting_.values()[r][i]);
+        values[i] = combine(reduction, values[i], meeting_.values[r][i]);
       }
     }
     meeting_.wait();
@@ -166,10 +153,10 @@ class Threads final : public Team {
   using Team::reduce;
 
   void post(unsigned to, Bytes parcel) override {
-    meeting_.inbox(to).put({rank_, std::move(parcel)});
+    meeting_.inboxes[to].put({rank_, std::move(parcel)});
   }
   std::optional<Parcel> receive(std::chrono::microseconds patience) override {
-    return meeting_.inbox(rank_).take(patience);
+    return meeting_.inboxes[rank_].take(patience);
   }
 
  private:

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
-#include <utility>
 
 #include "base/printable.hpp"
 
@@ -114,15 +113,6 @@ Unfinished::Unfinished(const std::filesystem::path& path) noexcept {
     return;
   }
 }
-
-Unfinished::Unfinished(Unfinished&& other) noexcept : slot_(std::exchange(other.slot_, -1)) {}
-
-Unfinished& Unfinished::operator=(Unfinished&& other) noexcept {
-  std::swap(slot_, other.slot_);
-  return *this;
-}
-
-Unfinished::~Unfinished() { take_away(); }
 
 void Unfinished::take_away() noexcept {
   if (slot_ < 0) return;

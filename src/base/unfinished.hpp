@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <utility>
 
 namespace entrain {
 
@@ -22,12 +23,15 @@ class Unfinished {
   /// Marks `path`, which is absolute or holds as long as the working folder does. Beyond 16 marks
   /// of a process, and for paths that the system would not take, nothing is marked.
   explicit Unfinished(const std::filesystem::path& path) noexcept;
-  Unfinished(Unfinished&& other) noexcept;
-  Unfinished& operator=(Unfinished&& other) noexcept;
+  Unfinished(Unfinished&& other) noexcept : slot_(std::exchange(other.slot_, -1)) {}
+  Unfinished& operator=(Unfinished&& other) noexcept {
+    std::swap(slot_, other.slot_);
+    return *this;
+  }
   Unfinished(const Unfinished&) = delete;
   Unfinished& operator=(const Unfinished&) = delete;
   /// See take_away().
-  ~Unfinished();
+  ~Unfinished() { take_away(); }
 
   /// Takes the mark away: from here on the path stays. Does not return if remove_all() has begun:
   /// the process is about to end, and must not give the path a final name first.

@@ -26,16 +26,6 @@ double likely_share(double below, double above) {
   return below * below / (below * below + above * above);
 }
 
-EdgeList Inner::list() const {
-  EdgeList list;
-  for (const Tie& tie : ties) {
-    const EdgeList::End host{0, static_cast<std::uint64_t>(tie.host)};
-    const EdgeList::End own{1, static_cast<std::uint64_t>(tie.own)};
-    tie.is_upper ? list.add(own, host) : list.add(host, own);
-  }
-  return list;
-}
-
 std::int64_t Inner::likely() const {
   const std::int64_t low = least(), high = most();
   if (upper.empty()) return low;

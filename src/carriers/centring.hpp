@@ -56,7 +56,15 @@ struct Inner {
     return result;
   }
   /// The edges of clock 1 and its carrier 0.
-  [[nodiscard]] EdgeList list() const;
+  [[nodiscard]] EdgeList list() const {
+    EdgeList list;
+    for (const Tie& tie : ties) {
+      const EdgeList::End host{0, static_cast<std::uint64_t>(tie.host)};
+      const EdgeList::End own{1, static_cast<std::uint64_t>(tie.own)};
+      tie.is_upper ? list.add(own, host) : list.add(host, own);
+    }
+    return list;
+  }
   [[nodiscard]] std::int64_t least() const {
     return lower.empty() ? -k_any : std::ranges::max(lower, {}, &Limit::ticks).ticks;
   }

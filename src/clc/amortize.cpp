@@ -267,10 +267,7 @@ class Corrector {
   /// Locations without any edge follow the first location of their process that has edges.
   void follow_processes() {
     const std::vector<bool> connected = connected_locations();
-    std::uint32_t processes = 0;
-    for (const std::uint32_t process : graph_.process_of)
-      processes = std::max(processes, process + 1);
-    std::vector<LocationIndex> leader(processes, k_none);
+    std::vector<LocationIndex> leader(trace::count_of(graph_.process_of), k_none);
     for (LocationIndex l = 0; l < graph_.location_count(); ++l) {
       LocationIndex& first = leader[graph_.process_of[l]];
       if (connected[l] && first == k_none) first = l;

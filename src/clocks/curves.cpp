@@ -63,22 +63,6 @@ Line::Line(std::span<const WeightedPoint> points)
   slope_ = product / spread_;
 }
 
-double Line::after_reference(std::uint64_t local) const {
-  return mean_offset_ + slope_ * (difference(local, reference_local_) - mean_time_);
-}
-
-double Line::residual(const WeightedPoint& point) const {
-  return static_cast<double>(point.offset - reference_offset_) - after_reference(point.local);
-}
-
-double Line::residual_left_out(const WeightedPoint& point) const {
-  const double x = difference(point.local, reference_local_) - mean_time_;
-  const double leverage = point.weight * (1 / weights_ + x * x / spread_);
-  // A point that alone holds the line: without it nothing is known of its place.
-  constexpr double k_least_freedom = 1e-6;
-  return residual(point) / std::max(k_least_freedom, 1 - leverage);
-}
-
 std::vector<ClockKnot> Line::knots(std::uint64_t first, std::uint64_t last) const {
   return {{first, reference_offset_ + ticks(after_reference(first))},
           {last, reference_offset_ + ticks(after_reference(last))}};
@@ -106,12 +90,6 @@ Spline::Spline(std::span<const SessionPoint> points)
     cubics_.push_back({h, rates_[i], (3 * slopes[i] - 2 * rates_[i] - rates_[i + 1]) / h,
                        (rates_[i] + rates_[i + 1] - 2 * slopes[i]) / (h * h)});
   }
-}
-
-double Spline::after(std::size_t segment, std::uint64_t local) const {
-  const Cubic& c = cubics_[segment];
-  const double x = difference(local, points_[segment].local);
-  return x * (c.first + x * (c.second + x * c.third));
 }
 
 std::uint64_t Spline::pieces(std::size_t segment, double tolerance) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -28,15 +29,25 @@ class Line {
   /// Slope of the offset, ticks per tick.
   [[nodiscard]] double slope() const { return slope_; }
   /// Distance of a point from the line, ticks.
-  [[nodiscard]] double residual(const WeightedPoint& point) const;
+  [[nodiscard]] double residual(const WeightedPoint& point) const {
+    return static_cast<double>(point.offset - reference_offset_) - after_reference(point.local);
+  }
   /// Distance of a point from the line through all other points; `point` must be one of the line's.
-  [[nodiscard]] double residual_left_out(const WeightedPoint& point) const;
+  [[nodiscard]] double residual_left_out(const WeightedPoint& point) const {
+    const double x = difference(point.local, reference_local_) - mean_time_;
+    const double leverage = point.weight * (1 / weights_ + x * x / spread_);
+    // A point that alone holds the line: without it nothing is known of its place.
+    constexpr double k_least_freedom = 1e-6;
+    return residual(point) / std::max(k_least_freedom, 1 - leverage);
+  }
   /// Two knots, at `first` and `last`.
   [[nodiscard]] std::vector<ClockKnot> knots(std::uint64_t first, std::uint64_t last) const;
 
  private:
   /// Offset at `local`, in ticks after that of the first point.
-  [[nodiscard]] double after_reference(std::uint64_t local) const;
+  [[nodiscard]] double after_reference(std::uint64_t local) const {
+    return mean_offset_ + slope_ * (difference(local, reference_local_) - mean_time_);
+  }
 
   std::uint64_t reference_local_;
   std::int64_t reference_offset_;
@@ -57,7 +68,11 @@ class Spline {
 
   /// Offset at `local` between the points `segment` and `segment + 1`, in ticks after that of the
   /// former.
-  [[nodiscard]] double after(std::size_t segment, std::uint64_t local) const;
+  [[nodiscard]] double after(std::size_t segment, std::uint64_t local) const {
+    const Cubic& c = cubics_[segment];
+    const double x = difference(local, points_[segment].local);
+    return x * (c.first + x * (c.second + x * c.third));
+  }
   /// Knots of a map whose straight pieces are within `tolerance` ticks (> 0) of the curve, if
   /// `k_knots_per_segment` suffice. The outermost knots lie outside of the points and give the
   /// direction there.

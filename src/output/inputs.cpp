@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <system_error>
+#include <vector>
 
 #include "base/fail.hpp"
 #include "base/try.hpp"
@@ -30,10 +31,11 @@ fs::path real_parent(const fs::path& path) {
   return fs::weakly_canonical(parent.empty() ? fs::path(".") : parent, error);
 }
 
-/// Calls `visit` with a folder and those around it, the innermost first, until it returns true.
-template <class Visit>
-void visit_upward(fs::path folder, const Visit& visit) {
-  while (!visit(folder) && folder.has_relative_path()) folder = folder.parent_path();
+/// A folder and those around it, the innermost first.
+std::vector<fs::path> upward(const fs::path& folder) {
+  std::vector<fs::path> folders{folder};
+  while (folders.back().has_relative_path()) folders.push_back(folders.back().parent_path());
+  return folders;
 }
 
 Result<void> refuse(const fs::path& target, const char* relation, const std::string& input) {
@@ -48,10 +50,9 @@ Result<void> refuse(const fs::path& target, const char* relation, const std::str
 void Inputs::add_parents_of(const fs::path& path, const std::string& name) {
   const fs::path parent = real_parent(path);
   if (!known_parents_.insert(parent).second) return;
-  visit_upward(parent, [&](const fs::path& folder) {
+  for (const fs::path& folder : upward(parent)) {
     if (const auto id = id_of(folder)) around_.emplace(*id, name);
-    return false;
-  });
+  }
 }
 
 void Inputs::add(const fs::path& path, std::map<Id, std::string>& to) {
@@ -65,36 +66,23 @@ void Inputs::add(const fs::path& path, std::map<Id, std::string>& to) {
   if (!error) add_parents_of(real, path.string());
 }
 
-void Inputs::add_file(const fs::path& path) { add(path, files_); }
-
-void Inputs::add_folder(const fs::path& path) { add(path, folders_); }
-
-void Inputs::add_home(const fs::path& path) { add(path, homes_); }
-
 Result<void> Inputs::check_apart(const fs::path& target, bool is_folder) const {
   if (const auto id = id_of(target)) {
-    for (const auto* const same : {&files_, &folders_}) {
-      if (const auto found = same->find(*id); found != same->end()) {
-        return refuse(target, "is", found->second);
-      }
-    }
-    if (const auto found = around_.find(*id); found != around_.end()) {
-      return refuse(target, "contains", found->second);
+    for (const auto* const known : {&files_, &folders_, &around_}) {
+      const auto found = known->find(*id);
+      if (found == known->end()) continue;
+      return refuse(target, known == &around_ ? "contains" : "is", found->second);
     }
   }
-  Result<void> result;
-  visit_upward(real_parent(target), [&](const fs::path& folder) {
+  for (const fs::path& folder : upward(real_parent(target))) {
     const auto id = id_of(folder);
     for (const auto* const kept : {&folders_, &homes_}) {
       if (!id || (kept == &homes_ && !is_folder)) continue;
       const auto found = kept->find(*id);
-      if (found == kept->end()) continue;
-      result = refuse(target, "lies in", found->second);
-      return true;
+      if (found != kept->end()) return refuse(target, "lies in", found->second);
     }
-    return false;
-  });
-  return result;
+  }
+  return {};
 }
 
 }  // namespace entrain

@@ -19,11 +19,11 @@ namespace entrain {
 class Inputs {
  public:
   /// Adds a file, by its own name and by what it leads to.
-  void add_file(const std::filesystem::path& path);
+  void add_file(const std::filesystem::path& path) { add(path, files_); }
   /// Adds a folder together with all that is in it, now or later.
-  void add_folder(const std::filesystem::path& path);
+  void add_folder(const std::filesystem::path& path) { add(path, folders_); }
   /// Adds a folder that was named for some of the files in it: no folder may be made there.
-  void add_home(const std::filesystem::path& path);
+  void add_home(const std::filesystem::path& path) { add(path, homes_); }
 
   /// Errors: ErrorKind::usage if an output under the name `target`, which need not exist, would
   /// be, contain or lie in an input.

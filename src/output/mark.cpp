@@ -18,6 +18,7 @@
 
 #include <entrain/entrain.hpp>
 
+#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 
@@ -26,9 +27,6 @@ namespace entrain {
 namespace fs = std::filesystem;
 
 namespace {
-
-/// The end of a sentence that says what is not accepted.
-tl::unexpected<Error> refused(std::string why) { return fail(ErrorKind::output, std::move(why)); }
 
 constexpr std::size_t k_digits = 8, k_longest_version = 32;
 constexpr const char* k_attribute = "user.entrain.result";
@@ -97,12 +95,12 @@ Result<void> visit_entries(const fs::path& folder, const Visit& visit) {
     if (it.depth() == 0 && it->path().filename() == k_folder_mark) continue;
     struct stat status {};
     if (::lstat(it->path().c_str(), &status) != 0) {
-      return refused(fmt::format("{} cannot be looked at", it->path().string()));
+      return output_error("{} cannot be looked at", it->path().string());
     }
     TRY(visit(it->path(), line_of(*it, folder, status), status));
   }
   if (error) {
-    return refused(fmt::format("{} cannot be read: {}", folder.string(), error.message()));
+    return output_error("{} cannot be read: {}", folder.string(), error.message());
   }
   return {};
 }
@@ -131,13 +129,13 @@ struct Checksum {
 
 Result<Checksum> checksum_of(const fs::path& path) {
   const auto file = File::open_for_reading(path);
-  if (!file) return refused("it cannot be read");
+  if (!file) return output_error("it cannot be read");
   constexpr std::size_t k_block = std::size_t{1} << 20;
   std::vector<std::uint8_t> block(k_block);
   Checksum sum;
   for (;;) {
     const auto size = file->read_at(sum.bytes, block);
-    if (!size) return refused("it cannot be read");
+    if (!size) return output_error("it cannot be read");
     if (*size == 0) return sum;
     sum.whole = add_to_crc(sum.whole, text_of(block, *size));
     if (sum.bytes == 0) {
@@ -176,7 +174,7 @@ std::string read_mark(const fs::path& folder) {
 
 Result<void> complete_mark(const fs::path& path) {
   const Result<Checksum> sum = checksum_of(path);
-  if (!sum) return refused(fmt::format("cannot write {}: it cannot be read back", path.string()));
+  if (!sum) return output_error("cannot write {}: it cannot be read back", path.string());
   if (sum->digits != open_mark_digits()) return {};
   const std::string digits = fmt::format("{:08x}", sum->crc);
   TRY_ASSIGN(File file, File::open_for_writing(path));
@@ -238,13 +236,13 @@ Result<void> check_own_file(const fs::path& path) {
   mark.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
   const std::size_t digits = digits_in(mark);
   if (inside.digits.empty() && digits == mark.npos) {
-    return refused("it has no mark of a result of entrain");
+    return output_error("it has no mark of a result of entrain");
   }
   const bool is_unchanged =
       inside.digits == fmt::format("{:08x}", inside.crc) ||
       (digits != mark.npos && mark.substr(digits, k_digits) == fmt::format("{:08x}", inside.whole));
   if (is_unchanged) return {};
-  return refused("it was changed after entrain had written it");
+  return output_error("it was changed after entrain had written it");
 }
 
 Result<void> check_own_folder(const fs::path& folder) {
@@ -253,7 +251,7 @@ Result<void> check_own_folder(const fs::path& folder) {
   const std::string mark = read_mark(folder);
   struct stat status {};
   if (!mark.starts_with(k_finished) || ::lstat((folder / k_folder_mark).c_str(), &status) != 0) {
-    return refused("it has no mark of a result of entrain");
+    return output_error("it has no mark of a result of entrain");
   }
   const Changed finished(status);
   std::set<std::string_view> lines;
@@ -268,8 +266,7 @@ Result<void> check_own_folder(const fs::path& folder) {
         if (lines.contains(line) && (!S_ISREG(entry.st_mode) || Changed(entry) <= finished)) {
           return {};
         }
-        return refused(
-            fmt::format("{} was added or changed after entrain had written it", path.string()));
+        return output_error("{} was added or changed after entrain had written it", path.string());
       });
 }
 

@@ -26,11 +26,6 @@ namespace {
 
 enum class Kind : std::uint8_t { file, folder };
 
-template <class... T>
-tl::unexpected<Error> refuse(fmt::format_string<T...> sentence, T&&... values) {
-  return output_error(sentence, std::forward<T>(values)...);
-}
-
 /// "a folder", "a symbolic link", "a FIFO" ...
 const char* name_of(mode_t mode) {
   switch (mode & S_IFMT) {
@@ -52,7 +47,7 @@ const char* name_of(mode_t mode) {
 /// Whether what stands at `place` is an unchanged result of this user.
 Result<void> check_own(const fs::path& place, Kind kind, uid_t owner) {
   if (kind == Kind::folder && ::geteuid() != 0 && owner != ::geteuid()) {
-    return refuse("it is another user's");
+    return output_error("it is another user's");
   }
   return kind == Kind::file ? check_own_file(place) : check_own_folder(place);
 }
@@ -62,29 +57,29 @@ Result<void> check_existing(const fs::path& place, const fs::path& target, Kind 
                             const OutputRule& rule) {
   struct stat status {};
   if (::lstat(place.c_str(), &status) != 0) {
-    return refuse("cannot look at {}: {}", target.string(), reason(errno));
+    return output_error("cannot look at {}: {}", target.string(), reason(errno));
   }
   const char* const wanted = kind == Kind::file ? "file" : "folder";
   if ((status.st_mode & S_IFMT) != (kind == Kind::file ? S_IFREG : S_IFDIR)) {
-    return refuse("{} exists and is {}, which a {} does not replace; choose another name",
-                  target.string(), name_of(status.st_mode), wanted);
+    return output_error("{} exists and is {}, which a {} does not replace; choose another name",
+                        target.string(), name_of(status.st_mode), wanted);
   }
   if (rule.inputs)
     TRY(under_final_name(rule.inputs->check_apart(place, kind == Kind::folder), place, target));
   const auto own = under_final_name(check_own(place, kind, status.st_uid), place, target);
   if (!rule.force) {
-    return refuse("{} exists already; choose another name, or {}", target.string(),
-                  rule.offers_force && own ? "replace it with --force" : "remove it");
+    return output_error("{} exists already; choose another name, or {}", target.string(),
+                        rule.offers_force && own ? "replace it with --force" : "remove it");
   }
   if (own) return {};
-  return refuse("{} is not replaced, because {}; remove it or choose another {}", target.string(),
-                own.error().message, wanted);
+  return output_error("{} is not replaced, because {}; remove it or choose another {}",
+                      target.string(), own.error().message, wanted);
 }
 
 /// The target as an absolute path without a slash at its end. ".." behind a link is another folder
 /// than the text says, so the folder of such a path is resolved; its last part is not.
 Result<fs::path> absolute_path(const fs::path& target) {
-  if (target.empty()) return refuse("the output has an empty name; name it");
+  if (target.empty()) return output_error("the output has an empty name; name it");
   std::error_code error;
   fs::path path = fs::absolute(target, error);
   if (!path.has_filename()) path = path.parent_path();
@@ -96,8 +91,8 @@ Result<fs::path> absolute_path(const fs::path& target) {
     path = fs::weakly_canonical(path.parent_path(), error) / path.filename();
   }
   if (error) {
-    return refuse("cannot tell where {} is: {}; name it by a path from / on", target.string(),
-                  error.message());
+    return output_error("cannot tell where {} is: {}; name it by a path from / on", target.string(),
+                        error.message());
   }
   return path.has_filename() ? path : path.parent_path();
 }
@@ -106,22 +101,21 @@ Result<void> check_place(const fs::path& target, Kind kind, const OutputRule& ru
   TRY_ASSIGN(const fs::path place, absolute_path(target));
   if (target == "-") {
     return usage_error(
-        "- names no {0}: results are not written to standard output; name a {0}, "
-        "or ./-",
+        "- names no {0}: results are not written to standard output; name a {0}, or ./-",
         kind == Kind::file ? "file" : "folder");
   }
   if (kind == Kind::file && !target.has_filename()) {
-    return refuse("{} names no file", target.string());
+    return output_error("{} names no file", target.string());
   }
   std::error_code none;
   if (!fs::is_directory(place.parent_path(), none)) {
     const fs::path folder = target.has_filename() ? target.parent_path() : place.parent_path();
     if (fs::exists(folder, none)) {
-      return refuse("cannot write {}: {} is no folder; choose another name", target.string(),
-                    folder.string());
+      return output_error("cannot write {}: {} is no folder; choose another name", target.string(),
+                          folder.string());
     }
-    return refuse("cannot write {}: there is no folder {}; make it first (mkdir -p)",
-                  target.string(), folder.string());
+    return output_error("cannot write {}: there is no folder {}; make it first (mkdir -p)",
+                        target.string(), folder.string());
   }
   if (file_exists(place)) return check_existing(place, target, kind, rule);
   if (!rule.inputs) return {};
@@ -165,9 +159,11 @@ struct Move {
 
 Result<void> cannot_name(const fs::path& target, int error_number) {
   if (error_number == EEXIST) {
-    return refuse("{} appeared while the result was written; choose another name", target.string());
+    return output_error("{} appeared while the result was written; choose another name",
+                        target.string());
   }
-  return refuse("cannot give the result its name {}: {}", target.string(), reason(error_number));
+  return output_error("cannot give the result its name {}: {}", target.string(),
+                      reason(error_number));
 }
 
 /// Two names that were exchanged, and are exchanged back unless that is to stay: also where there
@@ -192,8 +188,8 @@ Result<void> replace(const Move& move, Staging& staging) {
     exchanged.stays = true;
     if (accepted || rename_with(move.made, move.target, RENAME_EXCHANGE)) return accepted;
     staging.release();
-    return refuse("{} was written over something that appeared meanwhile, which is now {}",
-                  move.target.string(), move.made.string());
+    return output_error("{} was written over something that appeared meanwhile, which is now {}",
+                        move.target.string(), move.made.string());
   }
   if (!flags_are_unknown()) return cannot_name(move.target, errno);
   if (::rename(move.target.c_str(), move.aside.c_str()) != 0) {
@@ -209,7 +205,7 @@ Result<void> replace(const Move& move, Staging& staging) {
   }
   if (rename_to_free_name(move.aside, move.target, move.kind)) return named;
   staging.release();
-  return refuse("{}; what stood there is now {}", named.error().message, move.aside.string());
+  return output_error("{}; what stood there is now {}", named.error().message, move.aside.string());
 }
 
 /// Gives a complete output its final name.
@@ -269,13 +265,6 @@ Result<OutputFolder> OutputFolder::create(const fs::path& target, OutputRule rul
   return output;
 }
 
-OutputFolder OutputFolder::attach(fs::path path, fs::path target) {
-  OutputFolder output;
-  output.path_ = std::move(path);
-  output.target_ = std::move(target);
-  return output;
-}
-
 Result<void> OutputFolder::commit() {
   TRY(under_final_name(mark_finished(path_), path_, target_));
   TRY(under_final_name(make_tree_durable(path_), path_, target_));
@@ -292,7 +281,7 @@ Result<void> OutputFolder::commit() {
         named
             ? fmt::format("{} is complete, and its old result got something new", target_.string())
             : named.error().message;
-    return refuse("{}; what stood there before is now {}", why, old.string());
+    return output_error("{}; what stood there before is now {}", why, old.string());
   }
   staging_.sweep(target_);
   return named;
@@ -316,13 +305,9 @@ Result<OutputFile> OutputFile::create(const fs::path& target, OutputRule rule) {
   TRY_ASSIGN(Staging staging, Staging::create(place));
   OutputFile output(target, std::move(place), std::move(rule), std::move(staging));
   auto file = File::create(output.made_);
-  if (!file) return refuse("cannot write {}: its folder takes no new file", target.string());
+  if (!file) return output_error("cannot write {}: its folder takes no new file", target.string());
   output.file_ = *std::move(file);
   return output;
-}
-
-Result<void> OutputFile::named(Result<void> result) const {
-  return under_final_name(std::move(result), made_, target_);
 }
 
 Result<void> OutputFile::write(std::string_view text) {
@@ -385,33 +370,17 @@ Result<void> OutputFile::commit() {
   return make_name_durable(place_);
 }
 
-/// The name that a file has taken, which it gives back unless it keeps it: also where there is no
-/// memory for what follows.
-class OutputFile::TakenName {
- public:
-  explicit TakenName(OutputFile& file) : file_(&file) {}
-  TakenName(const TakenName&) = delete;
-  TakenName& operator=(const TakenName&) = delete;
-  ~TakenName() {
-    if (file_ != nullptr) file_->give_name_back();
-  }
-  void keep() { file_ = nullptr; }
-
- private:
-  OutputFile* file_;
-};
-
 Result<void> OutputFile::commit_both(OutputFile& first, OutputFile& second) {
   TRY(first.finish());
   TRY(second.finish());
   TRY(first.take_name());
-  TakenName taken(first);
+  // Gives the name back also where there is no memory for what follows.
+  const auto give_back = [](OutputFile* file) { file->give_name_back(); };
+  std::unique_ptr<OutputFile, decltype(give_back)> taken(&first, give_back);
   TRY(second.take_name());
-  taken.keep();
-  for (const OutputFile* file : {&first, &second}) {
-    TRY(make_name_durable(file->place_));
-  }
-  return {};
+  static_cast<void>(taken.release());
+  TRY(make_name_durable(first.place_));
+  return make_name_durable(second.place_);
 }
 
 Result<void> write_output(const fs::path& target, std::string_view text, const OutputRule& rule) {

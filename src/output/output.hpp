@@ -52,7 +52,12 @@ class OutputFolder {
   /// check().
   static Result<OutputFolder> create(const std::filesystem::path& target, OutputRule rule);
   /// The folder that another process has created and will commit or remove: a helper's view of it.
-  static OutputFolder attach(std::filesystem::path path, std::filesystem::path target);
+  static OutputFolder attach(std::filesystem::path path, std::filesystem::path target) {
+    OutputFolder output;
+    output.path_ = std::move(path);
+    output.target_ = std::move(target);
+    return output;
+  }
 
   /// The hidden folder to write into, beside the final one.
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
@@ -100,15 +105,15 @@ class OutputFile {
   static Result<void> commit_both(OutputFile& first, OutputFile& second);
 
  private:
-  class TakenName;
-
   OutputFile(std::filesystem::path target, std::filesystem::path place, OutputRule rule,
              Staging staging);
   Result<void> finish();  ///< the hidden file is on the disk
   Result<void> take_name();
   void give_name_back() noexcept;
   [[nodiscard]] bool is_ours(const std::filesystem::path& path) const noexcept;
-  Result<void> named(Result<void> result) const;
+  Result<void> named(Result<void> result) const {
+    return under_final_name(std::move(result), made_, target_);
+  }
 
   std::filesystem::path target_;        ///< name that the user gave
   std::filesystem::path place_;         ///< the same, absolute

@@ -56,10 +56,9 @@ bool is_of_killed_process(std::string_view name) {
   if (name.ends_with(".old")) name.remove_suffix(4);
   const std::size_t middle = name.find('-', host.size());
   const auto is_number = [](std::string_view text) {
-    return !text.empty() && text.size() < 10 &&
-           text.find_first_not_of("0123456789") == std::string_view::npos;
+    return !text.empty() && text.size() < 10 && text.find_first_not_of("0123456789") == text.npos;
   };
-  if (middle == std::string_view::npos || !is_number(name.substr(middle + 1))) return false;
+  if (middle == name.npos || !is_number(name.substr(middle + 1))) return false;
   const std::string process(name.substr(host.size(), middle - host.size()));
   return is_number(process) && ::kill(std::stoi(process), 0) != 0 && errno == ESRCH;
 }

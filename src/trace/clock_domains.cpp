@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 #include <unordered_map>
+#include <utility>
 
 namespace entrain::trace {
 
@@ -41,9 +42,8 @@ LocationSkeleton extent_of(const Trace& trace, std::span<const LocationIndex> lo
     }
     extent.flushes.insert(extent.flushes.end(), location.flushes.begin(), location.flushes.end());
   }
-  std::ranges::sort(extent.flushes, [](const FlushInterval& a, const FlushInterval& b) {
-    return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
-  });
+  std::ranges::sort(extent.flushes, {},
+                    [](const FlushInterval& one) { return std::pair(one.begin, one.end); });
   return extent;
 }
 

@@ -2,6 +2,7 @@
 #include "trace/definitions.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace entrain::trace {
 
@@ -38,14 +39,11 @@ const std::string& process_name(const Definitions& definitions, LocationIndex l)
 
 std::vector<std::string> clock_names(const Definitions& definitions) {
   std::vector<std::string> names;
-  std::vector<bool> is_named;
+  std::set<std::uint32_t> named;  // processes
   for (LocationIndex l = 0; l < definitions.locations.size(); ++l) {
     const std::string& process = process_name(definitions, l);
     const std::string& own = definitions.locations[l].name;
-    const std::uint32_t of = definitions.process_of[l];
-    if (of >= is_named.size()) is_named.resize(std::size_t{of} + 1);
-    const bool is_first = !is_named[of];
-    is_named[of] = true;
+    const bool is_first = named.insert(definitions.process_of[l]).second;
     names.push_back(is_first || own.empty()    ? process
                     : own.starts_with(process) ? own
                                                : process + ", " + own);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -133,6 +134,11 @@ class Peers {
   return process_of[a] == process_of[b] ? LatencyClass::same_process
          : node_of[a] == node_of[b]     ? LatencyClass::same_node
                                         : LatencyClass::other;
+}
+
+/// The number of processes or machines that such numbers of locations name.
+[[nodiscard]] inline std::uint32_t count_of(const std::vector<std::uint32_t>& numbers) {
+  return numbers.empty() ? 0 : *std::max_element(numbers.begin(), numbers.end()) + 1;
 }
 
 /// Largest minimum latency (mu) that is believed or accepted, ticks: two months of nanoseconds.

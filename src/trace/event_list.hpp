@@ -80,7 +80,15 @@ class EventList {
     entries_[i] = {event.time, number_of(form), detail};
   }
   /// Appends events [begin, end) of another list.
-  void append(const EventList& from, std::size_t begin, std::size_t end);
+  void append(const EventList& from, std::size_t begin, std::size_t end) {
+    std::vector<std::uint32_t> form_here(from.forms_.size(), k_none);
+    for (std::size_t i = begin; i < end; ++i) {
+      const Entry& entry = from.entries_[i];
+      std::uint32_t& form = form_here[entry.form];
+      if (form == k_none) form = number_of(from.forms_[entry.form]);
+      entries_.push_back({entry.time, form, entry.detail});
+    }
+  }
   /// Leaves out all events from `size` on.
   void shorten(std::size_t size) { entries_.resize(size); }
 
@@ -88,9 +96,17 @@ class EventList {
   void reserve(std::size_t count) { entries_.reserve(count); }
   [[nodiscard]] std::size_t capacity() const { return entries_.capacity(); }
   /// Gives back what only push_back() needs and, if `cut`, unused room.
-  void settle(bool cut);
+  void settle(bool cut) {
+    if (cut) entries_.shrink_to_fit();
+    forms_.shrink_to_fit();
+    numbers_ = {};
+  }
 
-  friend bool operator==(const EventList& a, const EventList& b);
+  friend bool operator==(const EventList& a, const EventList& b) {
+    bool equal = a.size() == b.size();
+    for (std::size_t i = 0; equal && i < a.size(); ++i) equal = words(a[i]) == words(b[i]);
+    return equal;
+  }
 
  private:
   struct Entry {
@@ -139,7 +155,7 @@ class EventList {
     return result;
   }
 
-  /// A form as four words; the first one, its time, is 0.
+  /// An event as four words; of a form the first one, its time, is 0.
   using Words = std::array<std::uint64_t, 4>;
   static Words words(const Event& form) { return std::bit_cast<Words>(form); }
 
@@ -150,7 +166,15 @@ class EventList {
     if (recent >= forms_.size() || words(forms_[recent]) != w) recent = search(form);
     return recent;
   }
-  std::uint32_t search(const Event& form);
+  std::uint32_t search(const Event& form) {
+    if (numbers_.size() < forms_.size()) {  // after settle()
+      for (std::uint32_t n = 0; n < forms_.size(); ++n) numbers_.insert(words(forms_[n]), n);
+    }
+    const auto next = static_cast<std::uint32_t>(forms_.size());
+    const auto [number, is_new] = numbers_.insert(words(form), next);
+    if (is_new) forms_.push_back(form);
+    return *number;
+  }
 
   struct WordsHash {
     std::uint64_t operator()(const Words& w) const { return mix(w[1] ^ mix(w[2] ^ mix(w[3]))); }

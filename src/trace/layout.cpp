@@ -10,10 +10,6 @@ namespace entrain::trace {
 
 namespace {
 
-std::uint32_t count_of(const std::vector<std::uint32_t>& numbers) {
-  return numbers.empty() ? 0 : *std::ranges::max_element(numbers) + 1;
-}
-
 /// The first location of each process or machine.
 std::vector<LocationIndex> first_of(const std::vector<std::uint32_t>& numbers) {
   std::vector<LocationIndex> first(count_of(numbers), k_none);
@@ -39,22 +35,6 @@ void name_nodes(const Definitions& definitions, Layout& layout) {
   }
 }
 
-/// Numbers the rows of processes that are in order of their machines: `key` tells rows apart.
-template <class Key>
-void make_rows(const std::vector<std::uint32_t>& sorted, const std::vector<LocationIndex>& first,
-               Key key, Layout& layout, std::vector<std::uint32_t>& row_of_process) {
-  std::size_t last = 0;
-  for (std::size_t i = 0; i < sorted.size(); ++i) {
-    const std::size_t own = key(i, sorted[i]);
-    if (layout.rows.empty() || own != last) {
-      layout.rows.push_back({{}, layout.node_of[first[sorted[i]]], 0});
-      last = own;
-    }
-    ++layout.rows.back().processes;
-    row_of_process[sorted[i]] = static_cast<std::uint32_t>(layout.rows.size() - 1);
-  }
-}
-
 void name_rows(const Definitions& definitions, const std::vector<std::uint32_t>& sorted,
                const std::vector<LocationIndex>& first, Layout& layout) {
   std::size_t at = 0;
@@ -75,22 +55,21 @@ void add_rows(const Definitions& definitions, Layout& layout) {
   std::ranges::stable_sort(sorted, [&](std::uint32_t a, std::uint32_t b) {
     return layout.node_of[first[a]] < layout.node_of[first[b]];
   });
-  std::vector<std::uint32_t> row_of(first.size());
   const std::size_t nodes = layout.nodes.size();
-  const auto node_of = [&](std::uint32_t process) { return layout.node_of[first[process]]; };
-  if (first.size() <= k_most_rows) {
-    make_rows(
-        sorted, first, [](std::size_t i, std::uint32_t) { return i; }, layout, row_of);
-  } else if (nodes >= 2 && nodes <= k_most_rows) {
-    layout.grouping = Layout::Rows::machines;
-    make_rows(
-        sorted, first, [&](std::size_t, std::uint32_t process) { return node_of(process); }, layout,
-        row_of);
-  } else {
-    layout.grouping = Layout::Rows::neighbours;
-    const std::size_t size = (first.size() + k_most_rows - 1) / k_most_rows;
-    make_rows(
-        sorted, first, [&](std::size_t i, std::uint32_t) { return i / size; }, layout, row_of);
+  const bool are_machines = nodes >= 2 && nodes <= k_most_rows;
+  if (first.size() > k_most_rows) {
+    layout.grouping = are_machines ? Layout::Rows::machines : Layout::Rows::neighbours;
+  }
+  const std::size_t size = (first.size() + k_most_rows - 1) / k_most_rows;  // neighbours per row
+  std::vector<std::uint32_t> row_of(first.size());
+  std::size_t last = 0;  // what tells the last row from others
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const std::uint32_t node = layout.node_of[first[sorted[i]]];
+    const std::size_t own = layout.grouping == Layout::Rows::machines ? node : i / size;
+    if (layout.rows.empty() || own != last) layout.rows.push_back({{}, node, 0});
+    last = own;
+    ++layout.rows.back().processes;
+    row_of[sorted[i]] = static_cast<std::uint32_t>(layout.rows.size() - 1);
   }
   name_rows(definitions, sorted, first, layout);
   for (const std::uint32_t process : definitions.process_of) {

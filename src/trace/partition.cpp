@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/disjoint_sets.hpp"
+
 namespace entrain::trace {
 
 std::vector<LocationIndex> locations_of(const Partition& partition, std::uint32_t rank) {
@@ -26,20 +28,12 @@ std::vector<std::uint32_t> blocks_of(const Definitions& definitions,
                                      std::span<const std::uint32_t> together) {
   std::vector<std::uint32_t> block = definitions.process_of;
   if (together.empty()) return block;
-  std::vector<std::uint32_t> parent;  // of processes, a forest
-  for (const std::uint32_t process : block) {
-    for (auto p = static_cast<std::uint32_t>(parent.size()); p <= process; ++p) parent.push_back(p);
-  }
-  const auto root = [&](std::uint32_t process) {
-    while (parent[process] != process) process = parent[process] = parent[parent[process]];
-    return process;
-  };
+  DisjointSets blocks(count_of(block));
   std::unordered_map<std::uint32_t, std::uint32_t> process_with;  // by number in `together`
   for (LocationIndex l = 0; l < block.size(); ++l) {
-    const auto [known, is_new] = process_with.emplace(together[l], block[l]);
-    if (!is_new) parent[root(block[l])] = root(known->second);
+    blocks.join(block[l], process_with.emplace(together[l], block[l]).first->second);
   }
-  for (std::uint32_t& process : block) process = root(process);
+  for (std::uint32_t& process : block) process = blocks.find(process);
   return block;
 }
 

@@ -29,8 +29,9 @@ std::optional<bool> truth_of(std::string_view value) {
 }
 
 /// Takes a number off the begin of `text`; nothing if there is none.
-std::optional<std::uint32_t> take_number(std::string_view& text) {
-  std::uint32_t number = 0;
+template <class Number>
+std::optional<Number> take_number(std::string_view& text) {
+  Number number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc()) return std::nullopt;
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
@@ -48,8 +49,8 @@ bool take(std::string_view& text, char c) {
 std::vector<std::uint32_t> sets_of_ranks(std::string_view text, std::size_t ranks) {
   std::vector<std::uint32_t> set(ranks, k_none);
   for (std::uint32_t number = 0; !text.empty();) {
-    const auto first = take_number(text);
-    const auto last = first && take(text, '-') ? take_number(text) : first;
+    const auto first = take_number<std::uint32_t>(text);
+    const auto last = first && take(text, '-') ? take_number<std::uint32_t>(text) : first;
     if (!first || !last || *last < *first || *last >= ranks) return {};
     for (std::uint32_t rank = *first; rank <= *last; ++rank) {
       if (set[rank] != k_none) return {};
@@ -75,8 +76,7 @@ const std::string* find_property(const Definitions& definitions, std::string_vie
 
 std::vector<std::uint32_t> ranks_of_processes(const Definitions& definitions) {
   const auto& process_of = definitions.process_of;
-  std::uint32_t count = 0;
-  for (const std::uint32_t process : process_of) count = std::max(count, process + 1);
+  const std::uint32_t count = count_of(process_of);
   const Comm* world = nullptr;
   for (const Comm& comm : definitions.comms) {
     if (comm.inter || comm.self) continue;
@@ -128,14 +128,11 @@ std::string to_property(const SessionSpan& span) {
   return fmt::format("{} {}", span.begin, span.end);
 }
 
-std::optional<SessionSpan> span_of_property(const std::string& text) {
-  SessionSpan span;
-  const char* const end = text.data() + text.size();
-  const auto [middle, error] = std::from_chars(text.data(), end, span.begin);
-  if (error != std::errc() || middle == end || *middle != ' ') return std::nullopt;
-  const auto [rest, second_error] = std::from_chars(middle + 1, end, span.end);
-  if (second_error != std::errc() || rest != end) return std::nullopt;
-  return span;
+std::optional<SessionSpan> span_of_property(std::string_view text) {
+  const auto begin = take_number<std::int64_t>(text);
+  const auto end = begin && take(text, ' ') ? take_number<std::int64_t>(text) : std::nullopt;
+  if (!end || !text.empty()) return std::nullopt;
+  return SessionSpan{*begin, *end};
 }
 
 }  // namespace entrain::trace

@@ -34,7 +34,7 @@ struct SessionSpan {
 /// "BEGIN END", the form of the property ENTRAIN::SESSION_SPAN.
 std::string to_property(const SessionSpan& span);
 /// The span in the text of that property; nothing if the text has another form.
-std::optional<SessionSpan> span_of_property(const std::string& text);
+std::optional<SessionSpan> span_of_property(std::string_view text);
 
 /// Value of a property, or nullptr if the trace has none of that name.
 const std::string* find_property(const Definitions& definitions, std::string_view name);

@@ -47,8 +47,7 @@ Result<void> Workers::run(const Trace& trace, const Partition& partition, const 
     events += location.events.size();
   }
   // Members without a process of the trace would only wait for the others.
-  const auto& process_of = trace.definitions.process_of;
-  const std::uint64_t most = process_of.empty() ? 1 : *std::ranges::max_element(process_of) + 1;
+  const std::uint32_t most = count_of(trace.definitions.process_of);
   const auto members = static_cast<unsigned>(std::max<std::uint64_t>(
       1, std::min<std::uint64_t>({worker_count(threads_), most, events / events_per_member()})));
   Partition among_threads;
