@@ -44,7 +44,11 @@ class Corrector {
     const Stopwatch watch(result_.forward_s);
     TRY(share_.team.agree(read_times()));
     halo_.publish(presync_times_);
-    set_deltas();
+    if (options_.measure_delta) {
+      measure_deltas();
+    } else if (options_.delta_ticks > 0) {
+      deltas_.assign(graph_.location_count(), options_.delta_ticks);
+    }
     TRY_ASSIGN(ForwardResult found,
                amortize_forward(share_, problem(), options_.gamma, options_.epsilon_ticks));
     forward_ = std::move(found.pass);
@@ -107,12 +111,6 @@ class Corrector {
                         [&](std::size_t l) { return read_times(static_cast<LocationIndex>(l)); });
   }
 
-  /// The delta of every location, as ForwardProblem has it.
-  void set_deltas() {
-    if (options_.measure_delta) return measure_deltas();
-    if (options_.delta_ticks > 0) deltas_.assign(graph_.location_count(), options_.delta_ticks);
-  }
-
   /// The smallest granule of the locations of each process, which all have one owner.
   void measure_deltas() {
     std::map<std::uint32_t, std::int64_t> of_process;
@@ -122,8 +120,8 @@ class Corrector {
     };
     for (LocationIndex l = 0; l < graph_.location_count(); ++l) {
       if (graph_.granule[l] == 0) continue;
-      const auto [found, is_new] = of_process.try_emplace(graph_.process_of[l], granule(l));
-      if (!is_new) found->second = std::min(found->second, granule(l));
+      auto& smallest = of_process.try_emplace(graph_.process_of[l], granule(l)).first->second;
+      smallest = std::min(smallest, granule(l));
     }
     std::int64_t least = k_latest_time, most = 0;
     deltas_.assign(graph_.location_count(), 0);
@@ -315,13 +313,6 @@ Result<Amortization> amortize(const trace::Share& share, match::Graph graph,
   TRY(corrector.forward());
   TRY(corrector.backward());
   return corrector.take();
-}
-
-Result<Amortization> amortize(match::Graph graph, const trace::Trace& trace,
-                              std::span<const ClockMap> presync, const Options& options) {
-  Solo solo;
-  const trace::Partition whole{std::vector<std::uint32_t>(trace.locations.size(), 0)};
-  return amortize(trace::Share{solo, whole, trace}, std::move(graph), presync, options);
 }
 
 namespace {

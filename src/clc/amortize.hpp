@@ -82,10 +82,6 @@ Result<Amortization> amortize(const trace::Share& share, match::Graph graph,
                               std::span<const ClockMap> presync, const Options& options,
                               const Progress* progress = nullptr);
 
-/// The same for a whole trace in a team of one; never interrupted.
-Result<Amortization> amortize(match::Graph graph, const trace::Trace& trace,
-                              std::span<const ClockMap> presync, const Options& options);
-
 /// Forward amortization, with the control loop for gamma unless it is given (docs/method.md,
 /// section 4). Where C violates nothing, C is the result, and no pass is made. `epsilon`:
 /// Outlook::epsilon.

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "clc/testing.hpp"
 #include "trace/testing.hpp"
 
 namespace entrain::clc {

@@ -15,6 +15,7 @@ namespace entrain::clc {
 
 namespace {
 
+/// From the mildest to the most distorting (docs/method.md, section 4).
 constexpr std::array<Decimal9, 5> k_gammas{
     {{999'990'000}, {999'900'000}, {999'000'000}, {990'000'000}, {900'000'000}}};
 
@@ -98,9 +99,14 @@ class Control {
       const std::uint64_t lowered = choose_lowered(k_gammas[i]);
       if (smallest && i == k_smallest && !any_kept_) break;
       result_.pass = {};  // its memory
-      TRY_ASSIGN(ForwardTimes made, any_kept_ ? mixed_pass(k_gammas[i]) : uniform_pass(i));
-      take(std::move(made), k_gammas[i]);
-      if (any_kept_) result_.passes.back().clocks = lowered;
+      if (any_kept_) {
+        TRY_ASSIGN(std::vector<ForwardTimes> made, forward_(std::span(&k_gammas[i], 1)));
+        take(std::move(made.front()), k_gammas[i]);
+        result_.passes.back().clocks = lowered;
+      } else {
+        TRY_ASSIGN(ForwardTimes made, uniform_pass(i));
+        take(std::move(made), k_gammas[i]);
+      }
     }
     if (smallest && is_bad()) {
       result_.pass = *std::move(smallest);
@@ -109,12 +115,6 @@ class Control {
       chosen_ = 1;
     }
     return {};
-  }
-
-  /// The pass of `gamma` but where a location keeps its own.
-  Result<ForwardTimes> mixed_pass(Decimal9 gamma) {
-    TRY_ASSIGN(std::vector<ForwardTimes> made, forward_(std::span(&gamma, 1)));
-    return std::move(made.front());
   }
 
   [[nodiscard]] bool is_bad() const { return result_.pass.error > *result_.epsilon; }
@@ -166,8 +166,6 @@ class Control {
 };
 
 }  // namespace
-
-std::span<const Decimal9> control_gammas() { return k_gammas; }
 
 Result<ForwardResult> fixed_gamma(const Forward& forward, Decimal9 gamma) {
   TRY_ASSIGN(std::vector<ForwardTimes> passes, forward(std::span(&gamma, 1)));

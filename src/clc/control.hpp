@@ -36,20 +36,16 @@ struct Outlook {
   std::optional<std::int64_t> epsilon = {};
 };
 
-/// The gammas of the control loop, from the mildest to the most distorting (docs/method.md,
-/// section 4).
-std::span<const Decimal9> control_gammas();
-
 /// A single pass with a gamma that the user chose. Errors: those of Forward.
 Result<ForwardResult> fixed_gamma(const Forward& forward, Decimal9 gamma);
 
 /// Adds to the marked locations those whose displacements push them in a pass (mark_upstream()).
 using Upstream = std::function<void(const ForwardTimes& pass, std::vector<bool>& marked)>;
 
-/// Chooses the gamma of every location: the largest one of control_gammas() with which errors are
-/// at most epsilon. A location with gamma too near 1 may run away under clocks whose drift changes
-/// sign. Every pass lowers the gammas of those that are above epsilon, and of those that push them
-/// there, and keeps the others.
+/// Chooses the gamma of every location: the largest one of the control loop (docs/method.md,
+/// section 4) with which errors are at most epsilon. A location with gamma too near 1 may run away
+/// under clocks whose drift changes sign. Every pass lowers the gammas of those that are above
+/// epsilon, and of those that push them there, and keeps the others.
 ///
 /// Without Outlook::epsilon it is 1.1 times the error of the smallest gamma, and passes whose
 /// result cannot matter are not made: the mildest gamma is taken at once if nothing jumps, or if

@@ -243,15 +243,5 @@ TEST(FixedGamma, ends_when_the_pass_is_interrupted) {
   EXPECT_THAT(forward.made, IsEmpty());
 }
 
-TEST(ControlGammas, from_the_mildest_to_the_most_distorting) {
-  const auto gammas = control_gammas();
-  ASSERT_EQ(gammas.size(), 5u);
-  EXPECT_EQ(gammas.front().billionths, k_99999);
-  EXPECT_EQ(gammas.back().billionths, k_9);
-  for (std::size_t i = 1; i < gammas.size(); ++i) {
-    EXPECT_LT(gammas[i].billionths, gammas[i - 1].billionths);
-  }
-}
-
 }  // namespace
 }  // namespace entrain::clc

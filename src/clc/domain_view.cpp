@@ -216,13 +216,6 @@ void unite_overlapping(std::vector<trace::FlushInterval>& flushes) {
   flushes = std::move(united);
 }
 
-bool any_event_inside(const trace::Trace& trace, std::span<const LocationIndex> members,
-                      const trace::FlushInterval& flush) {
-  return std::ranges::any_of(members, [&](LocationIndex l) {
-    return trace::events_inside(trace.locations[l], flush) > 0;
-  });
-}
-
 }  // namespace
 
 DomainView merge_domains(const trace::Share& share, match::Graph graph,
@@ -243,7 +236,9 @@ DomainView merge_domains(const trace::Share& share, match::Graph graph,
     // The view has no events, which would show the flushes that have some inside.
     if (split_flushes || members.size() > 1) {
       std::erase_if(extent.flushes, [&](const trace::FlushInterval& flush) {
-        return any_event_inside(trace, members, flush);
+        return std::ranges::any_of(members, [&](LocationIndex l) {
+          return trace::events_inside(trace.locations[l], flush) > 0;
+        });
       });
     }
   }

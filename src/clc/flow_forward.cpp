@@ -342,12 +342,9 @@ class FlowForward final : private Scheduler::Others, private RelayProgress::Out 
   }
   /// Sends the demand of this member's exchanges on a ghost once it is known.
   void answer(NodeIndex ghost) {
-    if (!all_known(ghost)) return;
-    tell_demand(ghost, per_lane([&](FlowLane& lane) { return lane.demand_of_exchanges(ghost); }));
-  }
-  [[nodiscard]] bool all_known(NodeIndex ghost) const {
     const auto receives = plan_->incidence.receives.of(ghost);
-    return std::ranges::all_of(receives, [&](std::uint32_t m) { return known_[m]; });
+    if (!std::ranges::all_of(receives, [&](std::uint32_t m) { return known_[m]; })) return;
+    tell_demand(ghost, per_lane([&](FlowLane& lane) { return lane.demand_of_exchanges(ghost); }));
   }
   void tell_demand(NodeIndex ghost, const Values& demands) {
     const HaloPlace place = plan_->ghosts.of(ghost);

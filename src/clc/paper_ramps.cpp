@@ -63,7 +63,7 @@ class PaperRamps {
   PaperRamps(const DisplacedLocation& input, std::span<std::int64_t> displacement)
       : input_(input), displacement_(displacement) {}
 
-  void build(const Cancel& cancel) {
+  std::vector<PaperRamp> build(const Cancel& cancel) {
     std::int64_t base = 0;  // d as the jumps before have left it
     Decay decay;
     bool decays = false;
@@ -76,9 +76,8 @@ class PaperRamps {
       if (!decays || input_.lower[n] != base) decay = {input_.lower[n], c};
       decays = true;
     }
+    return std::move(ramps_);
   }
-
-  [[nodiscard]] const std::vector<PaperRamp>& ramps() const { return ramps_; }
 
  private:
   void add(std::size_t node, std::int64_t jump) {
@@ -128,10 +127,8 @@ std::vector<std::uint64_t> bends_of(const DisplacedLocation& input, const Curve&
 
 Curve curve_of_paper_ramps(const DisplacedLocation& input, std::span<std::int64_t> displacement,
                            const Cancel& cancel) {
-  PaperRamps built(input, displacement);
-  built.build(cancel);
+  std::vector<PaperRamp> ramps = PaperRamps(input, displacement).build(cancel);
   const Curve jumps = curve_of_jumps(input);
-  std::vector<PaperRamp> ramps = built.ramps();
   const std::vector<std::uint64_t> stamps = bends_of(input, jumps, ramps);
   std::ranges::sort(ramps,
                     [](const PaperRamp& a, const PaperRamp& b) { return a.begin() < b.begin(); });

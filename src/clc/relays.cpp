@@ -10,8 +10,9 @@ namespace {
 /// The participants of an exchange at one member.
 struct Group {
   std::uint32_t rank = 0;
-  std::uint32_t relay = 0;                  ///< number of its relay, as the member has it
-  std::vector<std::uint32_t> begins, ends;  ///< the node at this member, else its place in the halo
+  std::uint32_t relay = 0;  ///< number of its relay, as the member has it
+  /// The node at this member, else its place in the halo.
+  std::vector<std::uint32_t> begins{}, ends{};
 };
 
 /// Appends the description of the relay of one of the groups.
@@ -53,15 +54,15 @@ class Planner {
   /// Returns the description of the relays in `relayed` for each member. Collective.
   [[nodiscard]] std::vector<std::vector<std::uint32_t>> plan_all(const std::vector<bool>& relayed) {
     std::vector<std::vector<std::uint32_t>> count(team_.size(), {0});
-    for_relayed(relayed, [&] {
-      for (const Group& group : groups()) ++count[group.rank][0];
+    for_relayed(relayed, [&](const std::vector<Group>& groups) {
+      for (const Group& group : groups) ++count[group.rank][0];
     });
     std::vector<std::uint32_t> next = first_numbers(std::move(count));
     std::vector<std::vector<std::uint32_t>> descriptions(team_.size());
-    for_relayed(relayed, [&] {
-      for (Group& group : groups()) group.relay = next[group.rank]++;
-      for (std::size_t g = 0; g < group_count_; ++g) {
-        describe(groups(), g, descriptions[groups()[g].rank]);
+    for_relayed(relayed, [&](std::vector<Group>& groups) {
+      for (Group& group : groups) group.relay = next[group.rank]++;
+      for (std::size_t g = 0; g < groups.size(); ++g) {
+        describe(groups, g, descriptions[groups[g].rank]);
       }
     });
     return descriptions;
@@ -98,45 +99,31 @@ class Planner {
     return graph_.is_ghost(node) ? graph_.halo.ghosts[node - graph_.own_count()].node : node;
   }
 
-  /// Calls body() for every relayed exchange, with its participants in groups().
+  /// Calls body(groups) for every relayed exchange, with its participants.
   template <class Body>
   void for_relayed(const std::vector<bool>& relayed, Body body) {
     for (std::size_t x = 0; x < relayed.size(); ++x) {
       if (!relayed[x]) continue;
-      group_up(graph_.exchanges[x]);
-      body();
+      std::vector<Group> groups = groups_of(graph_.exchanges[x]);
+      body(groups);
     }
   }
-
-  [[nodiscard]] std::span<Group> groups() { return {groups_.data(), group_count_}; }
-
-  void group_up(const match::Exchange& exchange) {
-    group_count_ = 0;
-    const auto place_of = [&](const match::Participant& p) {
-      return graph_.is_ghost(p.node) ? ghosts_.of(p.node) : HaloPlace{team_.rank(), p.node};
+  std::vector<Group> groups_of(const match::Exchange& exchange) {
+    std::vector<Group> groups;
+    const auto add = [&](const match::Participant& p, std::vector<std::uint32_t> Group::*side) {
+      const auto [rank, index] =
+          graph_.is_ghost(p.node) ? ghosts_.of(p.node) : HaloPlace{team_.rank(), p.node};
+      if (group_of_[rank] == k_none) {
+        group_of_[rank] = static_cast<std::uint32_t>(groups.size());
+        groups.push_back({.rank = rank});
+      }
+      (groups[group_of_[rank]].*side).push_back(index);
     };
-    for (const match::Participant& send : graph_.sends(exchange)) {
-      const HaloPlace place = place_of(send);
-      group_of(place.rank).begins.push_back(place.index);
-    }
-    for (const match::Participant& receive : graph_.receives(exchange)) {
-      const HaloPlace place = place_of(receive);
-      group_of(place.rank).ends.push_back(place.index);
-    }
-    for (const Group& group : groups()) group_of_[group.rank] = k_none;
-    std::ranges::sort(groups(), {}, &Group::rank);
-  }
-
-  Group& group_of(std::uint32_t rank) {
-    if (group_of_[rank] == k_none) {
-      group_of_[rank] = static_cast<std::uint32_t>(group_count_++);
-      if (groups_.size() < group_count_) groups_.emplace_back();
-      Group& group = groups_[group_count_ - 1];
-      group.rank = rank;
-      group.begins.clear();
-      group.ends.clear();
-    }
-    return groups_[group_of_[rank]];
+    for (const match::Participant& send : graph_.sends(exchange)) add(send, &Group::begins);
+    for (const match::Participant& receive : graph_.receives(exchange)) add(receive, &Group::ends);
+    for (const Group& group : groups) group_of_[group.rank] = k_none;
+    std::ranges::sort(groups, {}, &Group::rank);
+    return groups;
   }
 
   /// Per member: the number of its first relay for this home, given how many that one has for it.
@@ -160,8 +147,6 @@ class Planner {
   const GhostPlaces& ghosts_;
   std::vector<NodeIndex> last_begin_;    ///< each location's last begin in the exchange in work
   std::vector<std::uint32_t> group_of_;  ///< index of each rank's group in the exchange in work
-  std::vector<Group> groups_;            ///< the first group_count_ are in use
-  std::size_t group_count_ = 0;
 };
 
 }  // namespace

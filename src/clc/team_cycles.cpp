@@ -57,7 +57,9 @@ class Gathering {
   };
   /// Errors, the same at every member: ErrorKind::input if the relation is too large.
   Result<Found> search() {
-    list_nodes();
+    for (NodeIndex n = 0; n < graph_.own_count(); ++n) {
+      if (suspects_[n]) nodes_.push_back({name(n), graph_.stamp[n]});
+    }
     list_arcs();
     TRY(require_countable());
     gather_nodes();
@@ -72,12 +74,6 @@ class Gathering {
 
  private:
   [[nodiscard]] Name name(NodeIndex node) const { return name_of(graph_, node); }
-
-  void list_nodes() {
-    for (NodeIndex n = 0; n < graph_.own_count(); ++n) {
-      if (suspects_[n]) nodes_.push_back({name(n), graph_.stamp[n]});
-    }
-  }
 
   void list_arcs() {
     for (const match::Edge& edge : graph_.edges) {

@@ -9,6 +9,7 @@
 
 #include <entrain/progress.hpp>
 
+#include "clc/amortize.hpp"
 #include "clc/flow_forward.hpp"
 #include "clc/forward.hpp"
 #include "clc/team_cycles.hpp"
@@ -104,3 +105,15 @@ inline trace::testing::TraceBuilder worked_example() {
 }
 
 }  // namespace entrain::clc::testing
+
+namespace entrain::clc {
+
+/// The correction of a whole trace in a team of one.
+inline Result<Amortization> amortize(match::Graph graph, const trace::Trace& trace,
+                                     std::span<const ClockMap> presync, const Options& options) {
+  Solo solo;
+  const trace::Partition whole{std::vector<std::uint32_t>(trace.locations.size(), 0)};
+  return amortize(trace::Share{solo, whole, trace}, std::move(graph), presync, options);
+}
+
+}  // namespace entrain::clc

@@ -8,7 +8,7 @@
 
 #include <rapidcheck.h>
 
-#include "clc/amortize.hpp"
+#include "clc/testing.hpp"
 #include "match/graph.hpp"
 #include "support/random_plan.hpp"
 #include "support/random_trace.hpp"
