@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <string_view>
 
@@ -111,17 +112,9 @@ Result<LinkKind> link_file(const fs::path& from, const fs::path& to, const fs::p
 }
 
 const char* name_of(LinkKind kind) {
-  switch (kind) {
-    case LinkKind::reflink:
-      return "reflink";
-    case LinkKind::symbolic:
-      return "symbolic link";
-    case LinkKind::hard:
-      return "hard link";
-    case LinkKind::automatic:
-      break;
-  }
-  return "";
+  constexpr std::array<const char*, k_link_kinds> k_names{"", "reflink", "symbolic link",
+                                                          "hard link"};
+  return k_names[static_cast<std::size_t>(kind)];
 }
 
 std::string text_of(const LinkCounts& counts) {

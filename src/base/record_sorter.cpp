@@ -62,11 +62,6 @@ class RecordSorter::Run {
   Head head_;
 };
 
-RecordSorter::~RecordSorter() {
-  std::error_code ignored;
-  if (written_ > 0) std::filesystem::remove(spill_, ignored);
-}
-
 Result<void> RecordSorter::add(const SortKey& key, std::initializer_list<std::string_view> parts) {
   const std::size_t at = bytes_.size();
   if (at == 0) bytes_.reserve(most_);  // growth would copy all of it
@@ -74,10 +69,6 @@ Result<void> RecordSorter::add(const SortKey& key, std::initializer_list<std::st
   entries_.push_back({key, at, bytes_.size() - at});
   if (bytes_.size() + entries_.size() * sizeof(Entry) <= most_) return {};
   return write_run();
-}
-
-void RecordSorter::sort() {
-  std::ranges::sort(entries_, {}, [](const Entry& one) { return std::pair(one.key, one.at); });
 }
 
 Result<void> RecordSorter::write_run() {

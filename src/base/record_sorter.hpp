@@ -33,7 +33,10 @@ class RecordSorter {
       : spill_(std::move(spill)), most_(most_bytes) {}
   RecordSorter(const RecordSorter&) = delete;
   RecordSorter& operator=(const RecordSorter&) = delete;
-  ~RecordSorter();
+  ~RecordSorter() {
+    std::error_code ignored;
+    if (written_ > 0) std::filesystem::remove(spill_, ignored);
+  }
 
   /// Adds a record that consists of these parts. Errors: ErrorKind::output.
   Result<void> add(const SortKey& key, std::initializer_list<std::string_view> parts);
@@ -51,7 +54,9 @@ class RecordSorter {
     std::uint64_t size = 0;
   };
   class Run;
-  void sort();
+  void sort() {
+    std::ranges::sort(entries_, {}, [](const Entry& one) { return std::pair(one.key, one.at); });
+  }
   Result<void> write_run();
   Result<void> merge(const std::function<Result<void>(std::string_view)>& see);
 

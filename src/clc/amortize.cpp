@@ -150,8 +150,8 @@ class Corrector {
       const std::int64_t time = cursor(graph_.stamp[n]);
       if (time > k_latest_time || time < k_earliest_time) {
         return input_error(
-            "location {} of {} has a time out of range ({} ticks); its clock "
-            "offsets cannot be right, try --presync none",
+            "location {} of {} has a time out of range ({} ticks); its clock offsets cannot be "
+            "right, try --presync none",
             share_.trace.definitions.locations[l].id, share_.trace.path, time);
       }
       presync_times_[n] = time;
@@ -170,9 +170,8 @@ class Corrector {
     TRY(cancel_.agree(share_.team));
     if (!refined.settled && forward_.error > k_largest_exact_shift) {
       return input_error(
-          "clocks of {} are {} ticks apart, which is more than a clock map can "
-          "tell to the tick; only offsets measured by the tracer can bring "
-          "them together",
+          "clocks of {} are {} ticks apart, which is more than a clock map can tell to the tick; "
+          "only offsets measured by the tracer can bring them together",
           share_.trace.path, forward_.error);
     }
     result_.maps = std::move(refined.maps);

@@ -129,8 +129,7 @@ class FlowForward final : private Scheduler::Others, private RelayProgress::Out 
                  settle_cycles(share_, problem_.graph, problem_.presync, scheduler_->cursor()));
     }
     return input_error(
-        "{} has events that wait for each other even after "
-        "all cycles of equal stamps were found",
+        "{} has events that wait for each other even after all cycles of equal stamps were found",
         share_.trace.path);
   }
 

@@ -115,9 +115,7 @@ class Gathering {
                                 .edges = static_cast<std::uint64_t>(sums[0] + sums[1])};
     if (match::require_countable(size, path_)) return {};
     return input_error(
-        "equal stamps in {} may close cycles of more events than can "
-        "be searched at once",
-        path_);
+        "equal stamps in {} may close cycles of more events than can be searched at once", path_);
   }
 
   void gather_nodes() {

@@ -88,8 +88,7 @@ class Presynchroniser {
     }
     if (most_records_ == 0) {
       return input_error(
-          "{} has no ClockOffset records, so there is nothing "
-          "for a {}; try --presync none",
+          "{} has no ClockOffset records, so there is nothing for a {}; try --presync none",
           trace_.path, wanted);
     }
     return read_samples();
@@ -135,13 +134,13 @@ class Presynchroniser {
     };
     if (most_records_ == 3) {
       return fmt::format(
-          "the session in the middle lies {} off the line between the others, of "
-          "which their intervals explain {}",
+          "the session in the middle lies {} off the line between the others, of which their "
+          "intervals explain {}",
           mean(sums.distance_ticks[0]), mean(sums.width_ticks));
     }
     return fmt::format(
-        "sessions left out are missed by {} on average with linear, {} with "
-        "regression, {} with spline",
+        "sessions left out are missed by {} on average with linear, {} with regression, {} with "
+        "spline",
         mean(sums.distance_ticks[0]), mean(sums.distance_ticks[1]), mean(sums.distance_ticks[2]));
   }
 
@@ -179,8 +178,8 @@ class Presynchroniser {
     for (const LocationIndex l : own_) {
       if (!location(l).decreasing.empty()) {
         return input_error(
-            "{}: time runs backward in its event file ({}); no correction can "
-            "be based on that clock",
+            "{}: time runs backward in its event file ({}); no correction can be based on that "
+            "clock",
             name_of(l), location(l).decreasing);
       }
       if (measured()) {

@@ -40,8 +40,7 @@ std::vector<fs::path> upward(const fs::path& folder) {
 
 Result<void> refuse(const fs::path& target, const char* relation, const std::string& input) {
   return usage_error(
-      "the output {} {} the input {}, which is never changed; choose another "
-      "place for the output",
+      "the output {} {} the input {}, which is never changed; choose another place for the output",
       target.string(), relation, input);
 }
 

@@ -6,30 +6,6 @@
 
 namespace entrain::trace {
 
-Peers::Peers(const Definitions& definitions)
-    : definitions_(&definitions), first_groups_(definitions.comms.size()) {
-  for (std::size_t c = 0; c < definitions.comms.size(); ++c) {
-    const Comm& comm = definitions.comms[c];
-    if (!comm.inter) continue;
-    for (const LocationIndex member : comm.group_a) {
-      if (member != k_none) first_groups_[c].push_back(definitions.process_of[member]);
-    }
-    std::ranges::sort(first_groups_[c]);
-  }
-}
-
-std::uint32_t Peers::process_of(CommIndex comm_index, std::uint32_t self,
-                                std::uint32_t rank) const {
-  if (comm_index == k_none) return k_none;
-  const Comm& comm = definitions_->comms[comm_index];
-  if (comm.self) return self;
-  const std::vector<std::uint32_t>& first = first_groups_[comm_index];
-  const bool in_first = std::ranges::binary_search(first, self);
-  const auto& group = in_first ? comm.group_b : comm.group_a;
-  const LocationIndex location = rank < group.size() ? group[rank] : k_none;
-  return location == k_none ? k_none : definitions_->process_of[location];
-}
-
 const std::string& process_name(const Definitions& definitions, LocationIndex l) {
   const Location& location = definitions.locations[l];
   return location.group < definitions.location_groups.size()

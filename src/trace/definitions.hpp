@@ -114,11 +114,30 @@ struct Definitions {
 /// change meanwhile; threads may ask at the same time.
 class Peers {
  public:
-  explicit Peers(const Definitions& definitions);
+  explicit Peers(const Definitions& definitions)
+      : definitions_(&definitions), first_groups_(definitions.comms.size()) {
+    for (std::size_t c = 0; c < definitions.comms.size(); ++c) {
+      const Comm& comm = definitions.comms[c];
+      if (!comm.inter) continue;
+      for (const LocationIndex member : comm.group_a) {
+        if (member != k_none) first_groups_[c].push_back(definitions.process_of[member]);
+      }
+      std::ranges::sort(first_groups_[c]);
+    }
+  }
 
   /// Process of rank `rank` as a record of process `self` on `comm` names it; k_none if undefined.
-  [[nodiscard]] std::uint32_t process_of(CommIndex comm, std::uint32_t self,
-                                         std::uint32_t rank) const;
+  [[nodiscard]] std::uint32_t process_of(CommIndex comm_index, std::uint32_t self,
+                                         std::uint32_t rank) const {
+    if (comm_index == k_none) return k_none;
+    const Comm& comm = definitions_->comms[comm_index];
+    if (comm.self) return self;
+    const std::vector<std::uint32_t>& first = first_groups_[comm_index];
+    const bool in_first = std::ranges::binary_search(first, self);
+    const auto& group = in_first ? comm.group_b : comm.group_a;
+    const LocationIndex location = rank < group.size() ? group[rank] : k_none;
+    return location == k_none ? k_none : definitions_->process_of[location];
+  }
 
  private:
   const Definitions* definitions_;

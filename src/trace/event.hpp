@@ -121,4 +121,21 @@ inline void set_length(Event& event, std::uint64_t bytes) {
          std::uint32_t{event.more} << 16;
 }
 
+/// A message as the process at one end records it.
+struct Message {
+  std::uint32_t peer = 0;  ///< rank of the other end in the communicator
+  std::uint32_t comm = 0;  ///< position of the communicator in the definitions
+  std::uint32_t tag = 0;
+  std::uint64_t length = 0;  ///< bytes
+};
+
+/// A collective as one participant records it when it ends.
+struct Collective {
+  std::uint8_t op = 0;               ///< see trace::op
+  std::uint32_t comm = 0;            ///< position of the communicator in the definitions
+  std::uint32_t root = k_root_none;  ///< rank in the communicator
+  std::uint64_t sent = 0;            ///< bytes that this participant sends
+  std::uint64_t received = 0;        ///< bytes
+};
+
 }  // namespace entrain::trace

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "trace/message.hpp"
+#include "trace/event.hpp"
 
 namespace entrain::sim {
 

@@ -11,7 +11,7 @@
 #include <entrain/error.hpp>
 
 #include "formats/otf2/format/format.hpp"
-#include "trace/message.hpp"
+#include "trace/event.hpp"
 
 namespace entrain::otf2 {
 
