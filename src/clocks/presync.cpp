@@ -2,7 +2,6 @@
 #include "clocks/presync.hpp"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 
 #include <fmt/core.h>

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <filesystem>
-#include <string>
-#include <string_view>
 
 #include <entrain/error.hpp>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "trace/definitions.hpp"
 
-#include <algorithm>
 #include <set>
 
 namespace entrain::trace {
