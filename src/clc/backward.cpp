@@ -31,8 +31,7 @@ Slope slope(const Vertex& from, const Vertex& to) {
 }
 
 /// A ramp under construction: its settled bends from the top on, and the funnel to the left of the
-/// last one (the apex). `upper_` are limits, `lower_` points of d; both lead away from the
-/// apex.
+/// last one (the apex). `upper_` are limits, `lower_` points of d; both lead away from the apex.
 class Funnel {
  public:
   Funnel(Vertex top, Decimal9 max_slope) : max_slope_{max_slope.billionths, k_billion} {

@@ -12,9 +12,8 @@ namespace entrain::clc {
 inline constexpr std::size_t k_most_lanes = 5;
 
 /// Forward amortization by a data-flow, in a team of any size: members send each other what they
-/// wait for, and wait for nothing else. The result makes passes,
-/// up to k_most_lanes together; the gammas must be the same at every member. All references must
-/// outlive it.
+/// wait for, and wait for nothing else. The result makes passes, up to k_most_lanes together; the
+/// gammas must be the same at every member. All references must outlive it.
 ///
 /// Every member evaluates the nodes that it can (see Scheduler). It sends the time of a node to the
 /// members that have it as a ghost, and the demand of its exchanges on a ghost to the owner, once

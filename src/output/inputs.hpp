@@ -25,9 +25,8 @@ class Inputs {
   /// Adds a folder that was named for some of the files in it: no folder may be made there.
   void add_home(const std::filesystem::path& path) { add(path, homes_); }
 
-  /// Errors: ErrorKind::usage if an output under the name `target`, which need not exist, would
-  /// be, contain or lie in an input.
-  /// `is_folder`: the output is one.
+  /// Errors: ErrorKind::usage if an output under the name `target`, which need not exist, would be,
+  /// contain or lie in an input. `is_folder`: the output is one.
   [[nodiscard]] Result<void> check_apart(const std::filesystem::path& target,
                                          bool is_folder = false) const;
 

@@ -10,9 +10,8 @@ namespace entrain::trace {
 ///
 /// Exact at the knots of `inner`, and within two ticks elsewhere between the first and the last
 /// knot of `outer`: the composition of the maps rounds twice, one map only once, and a bend of
-/// `outer` may fall between two ticks. Increasing
-/// again, as far as one tick of rounding goes: with a rate below 1 two neighbouring ticks may
-/// become one, but never change order.
+/// `outer` may fall between two ticks. Increasing again, as far as one tick of rounding goes: with
+/// a rate below 1 two neighbouring ticks may become one, but never change order.
 Result<ClockMap> composed(const ClockMap& inner, const ClockMap& outer);
 
 /// The map by which a clock shows the time of a reference: `reference` and `map` are those of both
