@@ -54,9 +54,6 @@ std::size_t bin_of(std::int64_t change, std::int64_t length) {
   return bin;
 }
 
-/// True if an event moved back by more than the rounding of one tick.
-bool is_backward(std::int64_t moved) { return moved < -1; }
-
 /// Sums over the locations of one member, then over the members.
 class Collector {
  public:
@@ -85,8 +82,8 @@ class Collector {
         continue;
       }
       add_event(now);
-      if (is_backward(margin(now.after, start ? (*start)(stamp) : now.before)))
-        ++result_.moved_backward;
+      // By more than the rounding of one tick.
+      if (margin(now.after, start ? (*start)(stamp) : now.before) < -1) ++result_.moved_backward;
       if (e > 0) add_interval(last, now);
       last = now;
     }
@@ -131,16 +128,12 @@ class Collector {
     result_.intervals.histogram_ticks[bin] +=
         static_cast<std::uint64_t>(std::max<std::int64_t>(before, 0));
     if (size == 0) return;
-    raise(result_.intervals.max_share, size, static_cast<std::uint64_t>(length));
+    const auto share = [](std::int64_t part, auto whole) {
+      return static_cast<double>(part) / static_cast<double>(whole);
+    };
+    result_.intervals.max_share = std::max(result_.intervals.max_share, share(size, length));
     if (now.stamp <= last.stamp || change < 0) return;  // a damaged stream; no slope that counts
-    raise(result_.max_slope, change, now.stamp - last.stamp);
-  }
-
-  /// Raises `largest` to part / whole. A product excludes nearly all quotients without a division.
-  static void raise(double& largest, std::int64_t part, std::uint64_t whole) {
-    constexpr double k_clearly = 1 - 1e-12;
-    if (static_cast<double>(part) < largest * static_cast<double>(whole) * k_clearly) return;
-    largest = std::max(largest, static_cast<double>(part) / static_cast<double>(whole));
+    result_.max_slope = std::max(result_.max_slope, share(change, now.stamp - last.stamp));
   }
 
   void merge(Team& team) {
@@ -216,12 +209,10 @@ Result<CorrectionStatistics> correction_statistics(Team& team, const trace::Part
   const std::size_t count = before.trace.locations.size();
   auto differs = static_cast<std::int64_t>(count);
   std::size_t events = 0;
-  for (LocationIndex l = 0; l < count; ++l) {
-    if (partition.owns(team.rank(), l)) events += before.trace.locations[l].events.size();
-  }
+  const std::vector<LocationIndex> own = trace::locations_of(partition, team.rank());
+  for (const LocationIndex l : own) events += before.trace.locations[l].events.size();
   collector.reserve(events);
-  for (LocationIndex l = 0; l < count; ++l) {
-    if (!partition.owns(team.rank(), l)) continue;
+  for (const LocationIndex l : own) {
     result = require_same_events(before.trace, after.trace, l);
     if (!result) {
       differs = l;

@@ -205,9 +205,9 @@ class Carrying {
     if (knots.empty()) return {};
     // Outside of the steps the map is constant.
     constexpr std::uint64_t k_beside = 1 << 20;
-    knots.insert(knots.begin(), {knots.front().local - std::min(knots.front().local, k_beside),
-                                 knots.front().offset});
-    if (knots[0].local == knots[1].local) knots.erase(knots.begin());
+    const ClockKnot first = knots.front();
+    const std::uint64_t before = std::min(first.local, k_beside);
+    if (before > 0) knots.insert(knots.begin(), {first.local - before, first.offset});
     knots.push_back({knots.back().local + k_beside, knots.back().offset});
     TRY_ASSIGN(result_.inner[c], ClockMap::from_knots(std::move(knots)));
     inner = inner.mapped(

@@ -190,42 +190,27 @@ std::vector<Ramp> build_ramps(const DisplacedLocation& input,
 
 namespace {
 
-/// Limits of sends while several threads lower them: the smallest demand stays, whoever is first.
-class LoweredLimits {
- public:
-  LoweredLimits(std::span<std::int64_t> limit, bool shared) : limit_(limit), shared_(shared) {}
-
-  void lower(NodeIndex node, std::int64_t to) const {
-    std::int64_t& limit = limit_[node];
-    if (!shared_) {
-      limit = std::min(limit, to);
-      return;
-    }
-    const std::atomic_ref<std::int64_t> atomic(limit);
-    std::int64_t known = atomic.load(std::memory_order_relaxed);
-    while (to < known && !atomic.compare_exchange_weak(known, to, std::memory_order_relaxed)) {
-    }
+/// Lowers a limit while other threads may do so: the smallest demand stays, whoever is first.
+void lower(std::int64_t& limit, std::int64_t to) {
+  const std::atomic_ref<std::int64_t> atomic(limit);
+  std::int64_t known = atomic.load(std::memory_order_relaxed);
+  while (to < known && !atomic.compare_exchange_weak(known, to, std::memory_order_relaxed)) {
   }
-  void ask_for(NodeIndex node) const { __builtin_prefetch(&limit_[node], 1); }
-
- private:
-  std::span<std::int64_t> limit_;
-  bool shared_;
-};
+}
 
 void lower_by_edges(const match::Graph& graph, std::span<const match::Edge> edges,
                     std::span<const std::int64_t> forward, const MuTicks& mu,
-                    const LoweredLimits& limits) {
+                    std::span<std::int64_t> limits) {
   constexpr std::size_t k_ahead = 24;  // sends lie apart from each other: asked for in time
   for (std::size_t i = 0; i < edges.size(); ++i) {
-    if (i + k_ahead < edges.size()) limits.ask_for(edges[i + k_ahead].send);
-    limits.lower(edges[i].send, forward[edges[i].receive] - graph.mu_of(edges[i], mu));
+    if (i + k_ahead < edges.size()) __builtin_prefetch(&limits[edges[i + k_ahead].send], 1);
+    lower(limits[edges[i].send], forward[edges[i].receive] - graph.mu_of(edges[i], mu));
   }
 }
 
 void lower_by_exchanges(const match::Graph& graph, std::span<const match::Exchange> exchanges,
                         std::span<const std::int64_t> forward, const MuTicks& mu,
-                        const LoweredLimits& limits) {
+                        std::span<std::int64_t> limits) {
   match::Extremes extremes(graph, mu);
   for (const match::Exchange& exchange : exchanges) {
     const auto sends = graph.sends(exchange);
@@ -242,7 +227,7 @@ void lower_by_exchanges(const match::Graph& graph, std::span<const match::Exchan
         add(receives[--added]);
       }
       const std::int64_t latest = -extremes.demand(send.location);
-      if (latest < k_no_limit) limits.lower(send.node, latest);
+      if (latest < k_no_limit) lower(limits[send.node], latest);
     }
   }
 }
@@ -255,11 +240,9 @@ BigVector<std::int64_t> send_limits(match::HaloExchange& halo, const Cycles& cyc
   const match::Graph& graph = halo.graph();
   BigVector<std::int64_t> limit = std::move(room);
   limit.assign(graph.node_count(), k_no_limit);
-  const std::vector<match::Part> parts = match::parts_of(graph, threads);
-  const LoweredLimits limits(limit, parts.size() > 1);
-  match::for_parts(parts, [&](const match::Part& part, std::size_t) {
-    lower_by_edges(graph, part.edges, forward, mu, limits);
-    lower_by_exchanges(graph, part.exchanges, forward, mu, limits);
+  match::for_parts(match::parts_of(graph, threads), [&](const match::Part& part, std::size_t) {
+    lower_by_edges(graph, part.edges, forward, mu, limit);
+    lower_by_exchanges(graph, part.exchanges, forward, mu, limit);
   });
   halo.collect_smallest(limit);
   limit.resize(graph.own_count());

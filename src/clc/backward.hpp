@@ -9,7 +9,7 @@
 #include <entrain/options.hpp>
 
 #include "base/big_vector.hpp"
-#include "clc/cycles.hpp"
+#include "clc/forward.hpp"
 #include "match/extremes.hpp"
 #include "match/graph.hpp"
 #include "match/halo.hpp"

@@ -8,7 +8,7 @@
 #include <entrain/clock_map.hpp>
 
 #include "clc/backward.hpp"
-#include "clc/decay.hpp"
+#include "clc/forward.hpp"
 #include "trace/skeleton.hpp"
 
 namespace entrain::clc {

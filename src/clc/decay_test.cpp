@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "clc/decay.hpp"
+#include "clc/forward.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/big_vector.hpp"
-#include "clc/decay.hpp"
 #include "clc/forward.hpp"
 #include "clc/incidence.hpp"
 #include "clc/scheduler.hpp"

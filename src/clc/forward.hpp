@@ -8,11 +8,13 @@
 
 #include <entrain/error.hpp>
 #include <entrain/options.hpp>
+#include <entrain/report.hpp>
 
 #include "base/big_vector.hpp"
 #include "base/cancel.hpp"
+#include "base/exact.hpp"
+#include "base/ids.hpp"
 #include "base/team.hpp"
-#include "clc/cycles.hpp"
 #include "match/graph.hpp"
 
 namespace entrain::clc {
@@ -31,6 +33,45 @@ struct ForwardTimes {
   std::int64_t error = 0;              ///< largest LC' - C, ticks
   std::vector<std::int64_t> error_of;  ///< the same per location
   bool overflow = false;               ///< a time passed k_latest_time: the result is worthless
+};
+
+/// Nodes of different locations that equal stamps tie into a cycle: they get one common time.
+/// Nodes of one location are consecutive; sorted.
+struct TiedNodes {
+  std::vector<NodeIndex> nodes;      ///< its nodes; in a team only this member's
+  std::vector<std::uint32_t> peers;  ///< ranks of other members that have nodes of it
+};
+
+/// The cycles of edges and local order that were found in a graph, and their treatment.
+///
+/// Example: processes 0 and 1 send each other a message, and a coarse timer puts all four events at
+/// stamp 100. Each location has one node, and the edges 0 -> 1 and 1 -> 0 close a cycle: `tied` has
+/// one component, `nodes` {0, 1}; `tied_of` is {0, 0}; `tied_nodes` is 2. If the stamps of both
+/// receives were 1,000 and those of both sends 2,000, no timer would explain the cycle: both edges
+/// would be dropped, `dropped_components` would be 1 and `dropped_edges` 2.
+struct Cycles {
+  std::vector<TiedNodes> tied;  ///< all components, in a team with this member's nodes
+  /// Per node of a tied component, ghosts too: its number; k_none for other nodes. Empty if there
+  /// is no component.
+  std::vector<std::uint32_t> tied_of;
+  std::uint64_t tied_nodes = 0;          ///< tied nodes of the whole team
+  std::uint64_t dropped_components = 0;  ///< cycles that equal stamps cannot explain
+  std::uint64_t dropped_edges = 0;       ///< edges and exchanges left out to break these
+
+  /// Number of the tied component of a node, or k_none.
+  [[nodiscard]] std::uint32_t component_of(NodeIndex node) const {
+    return tied_of.empty() ? k_none : tied_of[node];
+  }
+  /// The counters of the report that are not 0: "tied_components", "tied_nodes",
+  /// "dropped_components", "dropped_edges".
+  [[nodiscard]] Counters counters() const {
+    Counters result{{"tied_components", tied.size()},
+                    {"tied_nodes", tied_nodes},
+                    {"dropped_components", dropped_components},
+                    {"dropped_edges", dropped_edges}};
+    std::erase_if(result, [](const auto& counter) { return counter.second == 0; });
+    return result;
+  }
 };
 
 /// The input of forward amortization. All references must outlive every pass.
@@ -65,6 +106,28 @@ struct ForwardProblem {
     if (least_gamma.empty() || least_gamma[location].billionths < gamma.billionths) return gamma;
     return least_gamma[location];
   }
+};
+
+/// How far a displacement has decayed: `top` ticks at time `since`, falling by 1 - gamma per tick.
+///
+/// The state is exact; only a reading is rounded, up to the next tick. A state that was rounded at
+/// every node would never decay.
+///
+/// Example: top 50, since 960, gamma 0.99 (1 tick of displacement per 100 ticks of time). at(1160)
+/// is 48, at(1161) is 48 (47.99 rounded up), at(5960) and later readings are 0.
+struct Decay {
+  std::int64_t top = 0;    ///< displacement at `since`, ticks, >= 0
+  std::int64_t since = 0;  ///< C at the last jump, ticks
+
+  /// ceil(max(0, top - (1 - gamma) * (c - since))), for c >= since.
+  [[nodiscard]] std::int64_t at(std::int64_t c, Decimal9 gamma) const {
+    if (top == 0) return 0;
+    const Int128 fallen =
+        floor_div(Int128{k_billion - gamma.billionths} * (Int128{c} - since), k_billion);
+    return fallen >= top ? 0 : top - static_cast<std::int64_t>(fallen);
+  }
+
+  friend bool operator==(const Decay&, const Decay&) = default;
 };
 
 /// Computes forward amortization: the times LC' >= C that solve equation (3') of Becker,

@@ -6,7 +6,7 @@
 
 #include "base/exact.hpp"
 #include "base/order.hpp"
-#include "clc/decay.hpp"
+#include "clc/forward.hpp"
 
 namespace entrain::clc {
 

@@ -10,7 +10,7 @@
 
 #include "base/big_vector.hpp"
 #include "base/team.hpp"
-#include "clc/cycles.hpp"
+#include "clc/forward.hpp"
 #include "clc/incidence.hpp"
 #include "match/extremes.hpp"
 #include "match/graph.hpp"

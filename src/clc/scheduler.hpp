@@ -11,7 +11,7 @@
 #include "base/big_vector.hpp"
 #include "base/flat_map.hpp"
 #include "clc/components.hpp"
-#include "clc/cycles.hpp"
+#include "clc/forward.hpp"
 #include "clc/incidence.hpp"
 #include "match/graph.hpp"
 

@@ -8,7 +8,7 @@
 #include <entrain/error.hpp>
 
 #include "base/team.hpp"
-#include "clc/cycles.hpp"
+#include "clc/forward.hpp"
 #include "match/graph.hpp"
 #include "trace/share.hpp"
 

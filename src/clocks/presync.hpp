@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "base/team.hpp"
 #include "clocks/error_estimate.hpp"
 #include "clocks/samples.hpp"
+#include "trace/properties.hpp"
 #include "trace/share.hpp"
 
 namespace entrain::clocks {
@@ -83,5 +85,16 @@ Result<ClockMap> straight_in_flushes(const ClockMap& map, const trace::LocationS
 /// Moves all maps by the same amount if the first event of some location would be before 0. `maps`:
 /// one per location. Collective.
 void avoid_negative_times(const trace::Share& share, std::span<ClockMap> maps);
+
+using trace::SessionSpan;
+
+/// The span that the archive's property gives (after a rewrite its records are those of the old
+/// clocks). Without the property: from the latest first to the earliest last ClockOffset record
+/// over all locations that have two or more, by `maps`. Nothing if there are no such locations.
+std::optional<SessionSpan> session_span(const trace::Trace& trace, std::span<const ClockMap> maps);
+/// The same over all processes of a run, each of which has the skeletons and maps of its own
+/// locations only. Collective.
+std::optional<SessionSpan> session_span(Team& processes, const trace::Trace& trace,
+                                        std::span<const ClockMap> maps);
 
 }  // namespace entrain::clocks

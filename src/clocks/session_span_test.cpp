@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "clocks/session_span.hpp"
 
 #include <vector>
 

@@ -13,10 +13,6 @@
 namespace entrain::trace {
 
 /// A trace as one process of a run holds it.
-///
-/// Example: two processes load a trace of four locations, two per traced process. In the second one
-/// `partition.owner` is {0, 0, 1, 1}, own() is {2, 3}, and `trace.locations` has four entries, of
-/// which the first two are empty. The definitions are complete in both.
 struct LoadedTrace {
   std::shared_ptr<EventReader> reader;  ///< reader of the events; null: there are no files
   Trace trace;          ///< skeletons of this process's locations; those of others are empty

@@ -8,7 +8,7 @@
 
 #include <entrain/clock_map.hpp>
 
-#include "clocks/session_span.hpp"
+#include "clocks/presync.hpp"
 #include "formats/otf2/retime.hpp"
 #include "trace/share.hpp"
 

@@ -9,7 +9,6 @@
 
 #include "base/try.hpp"
 #include "clocks/presync.hpp"
-#include "clocks/session_span.hpp"
 #include "formats/otf2/load.hpp"
 #include "formats/otf2/read/archive.hpp"
 #include "trace/properties.hpp"
