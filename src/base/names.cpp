@@ -27,6 +27,16 @@ std::size_t changes(std::string_view a, std::string_view b) {
   return to[a.size()][b.size()];
 }
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// Takes the digits at the begin of a text, without leading zeros.
+std::string_view take_number(std::string_view& text) {
+  std::string_view number = text.substr(0, text.find_first_not_of("0123456789"));
+  text.remove_prefix(number.size());
+  number.remove_prefix(std::min(number.find_first_not_of('0'), number.size()));
+  return number;
+}
+
 }  // namespace
 
 std::string most_similar(std::string_view typed, std::span<const std::string> names) {
@@ -42,22 +52,6 @@ std::string most_similar(std::string_view typed, std::span<const std::string> na
   }
   return best;
 }
-
-namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-/// Takes the digits at the begin of a text, without leading zeros.
-std::string_view take_number(std::string_view& text) {
-  const auto size =
-      static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_digit) - text.begin());
-  std::string_view number = text.substr(0, size);
-  text.remove_prefix(size);
-  number.remove_prefix(std::min(number.find_first_not_of('0'), number.size()));
-  return number;
-}
-
-}  // namespace
 
 bool in_natural_order(std::string_view a, std::string_view b) {
   const std::string_view whole_a = a, whole_b = b;

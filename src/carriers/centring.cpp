@@ -15,6 +15,10 @@
 
 namespace entrain::carriers {
 
+namespace {
+
+/// How far the smallest quarter of some limits is apart from the closest one, of the distances of
+/// the others from it.
 double spread(std::vector<std::int64_t> values) {
   if (values.empty()) return static_cast<double>(k_any);
   const auto fourth = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 4);
@@ -22,9 +26,14 @@ double spread(std::vector<std::int64_t> values) {
   return static_cast<double>(*fourth) + 1;
 }
 
+/// The way from the least to the most that limits allow at which the clock likely is, of which
+/// `below` and `above` are the spreads: the shortest time from a launch to its kernel, and from a
+/// kernel to the call that waits for it, is about as long as the shortest of these times vary.
 double likely_share(double below, double above) {
   return below * below / (below * below + above * above);
 }
+
+}  // namespace
 
 std::int64_t Inner::likely() const {
   const std::int64_t low = least(), high = most();

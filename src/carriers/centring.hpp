@@ -28,15 +28,6 @@ struct Limit {
   std::int64_t ticks = 0;  ///< the limit
 };
 
-/// How far the smallest quarter of some limits is apart from the closest one, of the distances of
-/// the others from it.
-double spread(std::vector<std::int64_t> values);
-
-/// The way from the least to the most that limits allow at which the clock likely is, of which
-/// `below` and `above` are the spreads: the shortest time from a launch to its kernel, and from a
-/// kernel to the call that waits for it, is about as long as the shortest of these times vary.
-double likely_share(double below, double above);
-
 /// Edges between a clock and its carrier, and the constants that would meet them all.
 struct Inner {
   std::vector<Tie> ties;

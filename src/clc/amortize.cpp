@@ -65,8 +65,9 @@ class Corrector {
   Result<void> backward() {
     const Stopwatch watch(result_.backward_s);
     if (options_.keep_times) {
-      result_.presync.assign(presync_times_.begin(), presync_times_.begin() + own_count());
-      result_.forward.assign(forward_.times.begin(), forward_.times.begin() + own_count());
+      const auto own = static_cast<std::ptrdiff_t>(graph_.own_count());
+      result_.presync.assign(presync_times_.begin(), presync_times_.begin() + own);
+      result_.forward.assign(forward_.times.begin(), forward_.times.begin() + own);
     }
     // From here on C is computed where it is needed: its array is memory for limits, then results.
     BigVector<std::int64_t> room = std::move(presync_times_);
@@ -178,10 +179,6 @@ class Corrector {
     return {};
   }
 
-  [[nodiscard]] std::ptrdiff_t own_count() const {
-    return static_cast<std::ptrdiff_t>(graph_.own_count());
-  }
-
   /// Calls body(l) for every location, for several at the same time.
   template <class Body>
   void for_locations(Body body) {
@@ -200,7 +197,8 @@ class Corrector {
   /// `limits`: latest times of the nodes; not used without backward amortization.
   void build_curve(LocationIndex l, std::span<std::int64_t> limits) {
     const NodeIndex begin = graph_.first_node[l], end = graph_.first_node[l + 1];
-    if (std::find(jump_at(begin), jump_at(end), true) == jump_at(end)) return;
+    const auto no_jump = forward_.jump.begin() + end;
+    if (std::find(forward_.jump.begin() + begin, no_jump, true) == no_jump) return;
     const std::vector<std::int64_t> lower(displacement_.begin() + begin,
                                           displacement_.begin() + end);
     DisplacedLocation location{.stamps = {graph_.stamp.data() + begin, end - begin},
@@ -232,19 +230,9 @@ class Corrector {
     return result_.gamma_of.empty() ? result_.gamma : result_.gamma_of[l];
   }
 
-  [[nodiscard]] std::vector<bool>::const_iterator jump_at(NodeIndex node) const {
-    return forward_.jump.begin() + node;
-  }
-
   /// Per location: it has edges or takes part in exchanges.
   [[nodiscard]] std::vector<bool> connected_locations() {
-    std::vector<bool> connected(graph_.location_count());
-    for (LocationIndex l = 0; l < graph_.location_count(); ++l) {
-      connected[l] = graph_.first_node[l] < graph_.first_node[l + 1];
-    }
-    // Edges touch every node, unless all events became nodes or edges were dropped since.
-    if (deltas_.empty() && cycles_.dropped_components == 0) return connected;
-    std::vector<bool> touched(graph_.node_count(), false);
+    std::vector<bool> connected(graph_.location_count()), touched(graph_.node_count());
     for (const match::Edge& edge : graph_.edges) {
       touched[edge.send] = true;
       touched[edge.receive] = true;

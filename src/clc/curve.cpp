@@ -184,17 +184,12 @@ Curve curve_of_jumps(const DisplacedLocation& input) {
 
 void insert_bends(Curve& curve, std::vector<Bend> bends) {
   std::ranges::stable_sort(bends, {}, &Bend::stamp);
-  Curve merged;
-  merged.reserve(curve.size() + bends.size());
-  auto old = curve.begin();
-  for (const Bend& bend : bends) {
-    while (old != curve.end() && old->stamp < bend.stamp) merged.push_back(*old++);
-    if (old != curve.end() && old->stamp == bend.stamp) ++old;
-    if (!merged.empty() && merged.back().stamp == bend.stamp) merged.pop_back();
-    merged.push_back(bend);
-  }
-  merged.insert(merged.end(), old, curve.end());
-  curve.swap(merged);
+  const auto old = static_cast<std::ptrdiff_t>(curve.size());
+  curve.insert(curve.end(), bends.begin(), bends.end());
+  std::ranges::inplace_merge(curve, curve.begin() + old, {}, &Bend::stamp);
+  // Of several bends at a stamp the last one stays.
+  const auto same = [](const Bend& a, const Bend& b) { return a.stamp == b.stamp; };
+  curve.erase(curve.begin(), std::unique(curve.rbegin(), curve.rend(), same).base());
 }
 
 ClockMap make_map(const ClockMap& presync, const Curve& curve,

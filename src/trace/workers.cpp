@@ -36,6 +36,10 @@ std::uint64_t events_per_member() {
   return least != nullptr ? std::max(1, std::atoi(least)) : 100'000;
 }
 
+/// Memory that a run needs beside its large arrays, bytes.
+constexpr std::uint64_t k_reserve = std::uint64_t{32} << 20;
+std::atomic<std::uint64_t> arrays_limit{0};  ///< bytes, of all arrays of the process; 0: none
+
 }  // namespace
 
 Result<void> Workers::run(const Trace& trace, const Partition& partition, const Body& body) {
@@ -58,15 +62,6 @@ Result<void> Workers::run(const Trace& trace, const Partition& partition, const 
       },
       [&](unsigned there) { among_threads = divide(trace.definitions, weight, there); });
 }
-
-namespace {
-
-/// Memory that a run needs beside its large arrays, bytes.
-constexpr std::uint64_t k_reserve = std::uint64_t{32} << 20;
-
-std::atomic<std::uint64_t> arrays_limit{0};  ///< bytes, of all arrays of the process; 0: none
-
-}  // namespace
 
 MemoryLimit::MemoryLimit(std::uint64_t bytes) : active_(bytes > 0) {
   if (!active_) return;
