@@ -42,7 +42,8 @@ class Funnel {
   void add_limit(const Vertex& limit) {
     const Vertex& end = upper_.empty() ? apex() : upper_.back();
     if (!(max_slope_ < slope(end, limit))) return;  // the ramp passes under it anyway
-    while (!upper_.empty() && slope(upper_end(2), upper_.back()) < slope(upper_end(2), limit)) {
+    while (!upper_.empty() &&
+           slope(before_end(upper_), upper_.back()) < slope(before_end(upper_), limit)) {
       upper_.pop_back();
     }
     if (upper_.empty()) {
@@ -56,7 +57,8 @@ class Funnel {
 
   /// A point of d at a node to the left. False if the ramp meets it: the ramp ends there.
   bool add_lower(const Vertex& point) {
-    while (!lower_.empty() && slope(lower_end(2), point) < slope(lower_end(2), lower_.back())) {
+    while (!lower_.empty() &&
+           slope(before_end(lower_), point) < slope(before_end(lower_), lower_.back())) {
       lower_.pop_back();
     }
     if (lower_.empty()) {
@@ -77,11 +79,9 @@ class Funnel {
 
  private:
   [[nodiscard]] const Vertex& apex() const { return settled_.back(); }
-  /// k-th vertex from the end of a chain, the apex counting as its first.
-  [[nodiscard]] const Vertex& upper_end(std::size_t k) const { return chain_end(upper_, k); }
-  [[nodiscard]] const Vertex& lower_end(std::size_t k) const { return chain_end(lower_, k); }
-  [[nodiscard]] const Vertex& chain_end(const std::deque<Vertex>& chain, std::size_t k) const {
-    return chain.size() >= k ? chain[chain.size() - k] : apex();
+  /// The vertex before the end of a chain, which begins at the apex.
+  [[nodiscard]] const Vertex& before_end(const std::deque<Vertex>& chain) const {
+    return chain.size() >= 2 ? chain[chain.size() - 2] : apex();
   }
   void settle(std::deque<Vertex>& chain) {
     settled_.push_back(chain.front());

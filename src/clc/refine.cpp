@@ -40,11 +40,13 @@ class Refiner {
       halo_.publish(times_);
       broken_.assign(graph_.node_count(), false);
       separates_ = problem_.separate && round < k_separating_rounds;
-      look_at_locations();
+      mark_parts(curves_.size(), [&](std::size_t l, std::vector<NodeIndex>& broken) {
+        if (touched(static_cast<LocationIndex>(l))) look_at_location(l, broken);
+      });
       look_at_relation();
       settled = !any_broken();
       if (settled) break;
-      repair(round >= k_patient_rounds);
+      for_locations([&](LocationIndex l) { repair(l, round >= k_patient_rounds); });
     }
     times_.resize(graph_.own_count());
     return {std::move(maps_), settled};
@@ -100,12 +102,6 @@ class Refiner {
     for (const std::vector<NodeIndex>& nodes : broken) {
       for (const NodeIndex n : nodes) mark(n);
     }
-  }
-
-  void look_at_locations() {
-    mark_parts(curves_.size(), [&](std::size_t l, std::vector<NodeIndex>& broken) {
-      if (touched(static_cast<LocationIndex>(l))) look_at_location(l, broken);
-    });
   }
 
   void look_at_location(std::size_t l, std::vector<NodeIndex>& broken) const {
@@ -176,10 +172,6 @@ class Refiner {
         if (is_moved(n)) mark(n);
       }
     }
-  }
-
-  void repair(bool everything) {
-    for_locations([&](LocationIndex l) { repair(l, everything); });
   }
 
   void repair(LocationIndex l, bool everything) {

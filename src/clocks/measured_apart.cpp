@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include "base/fail.hpp"
 #include "base/file.hpp"
@@ -186,18 +186,18 @@ class Measurements {
 
   /// Notes which processes read one clock, as archives of the recorder do.
   void note_shared_clocks() {
-    std::map<std::uint64_t, std::string> sets;
+    std::map<std::uint64_t, std::vector<std::size_t>> sets;
     for (std::size_t rank = 0; rank < processes_.size(); ++rank) {
-      std::string& set = sets[processes_[rank].clock_of];
-      set += (set.empty() ? "" : ",") + std::to_string(rank);
+      sets[processes_[rank].clock_of].push_back(rank);
     }
-    std::string all;
-    for (const auto& [clock, set] : sets) {
-      if (set.find(',') != std::string::npos) all += (all.empty() ? "" : " ") + set;
-    }
+    std::erase_if(sets, [](const auto& set) { return set.second.size() == 1; });
+    std::vector<std::string> texts;
+    for (const auto& [clock, ranks] : sets)
+      texts.push_back(fmt::format("{}", fmt::join(ranks, ",")));
     auto& properties = trace_.definitions.properties;
     std::erase_if(properties, [](const auto& one) { return one.name == trace::k_property_clocks; });
-    if (!all.empty()) properties.push_back({trace::k_property_clocks, all});
+    if (texts.empty()) return;
+    properties.push_back({trace::k_property_clocks, fmt::format("{}", fmt::join(texts, " "))});
   }
 
   [[nodiscard]] Result<void> check_whole() const {

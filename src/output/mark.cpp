@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <compare>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -77,13 +76,10 @@ std::string line_of(const fs::directory_entry& entry, const fs::path& folder,
   return line += '\n';
 }
 
-/// Time of the last change. Seconds and nanoseconds since 1970.
-struct Changed {
-  std::int64_t seconds = 0, nanoseconds = 0;
-  explicit Changed(const struct stat& status)
-      : seconds(status.st_mtim.tv_sec), nanoseconds(status.st_mtim.tv_nsec) {}
-  auto operator<=>(const Changed&) const = default;
-};
+/// Time of the last change: seconds and nanoseconds since 1970.
+std::pair<std::int64_t, std::int64_t> changed(const struct stat& status) {
+  return {status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+}
 
 /// Calls `visit` for everything in a folder but its mark, with the line of the mark and what the
 /// system says of it. Returns why that failed, or what `visit` does.
@@ -189,26 +185,21 @@ Result<void> mark_unfinished(const fs::path& folder) {
 
 Result<void> mark_finished(const fs::path& folder) {
   std::set<std::string> lines;
-  Changed last{{}};
-  struct timespec last_change {};
-  const auto listed = visit_entries(
+  struct stat newest {};  // of all files
+  TRY(visit_entries(
       folder, [&](const fs::path&, std::string line, const struct stat& status) -> Result<void> {
         lines.insert(std::move(line));
-        if (S_ISREG(status.st_mode) && Changed(status) > last) {
-          last = Changed(status);
-          last_change = status.st_mtim;
-        }
+        if (S_ISREG(status.st_mode) && changed(status) > changed(newest)) newest = status;
         return {};
-      });
-  TRY(listed);
+      }));
   std::string text = title() + std::string(k_finished);
   for (const std::string& line : lines) text += line;
   TRY(write_mark(folder, sealed(std::move(text))));
   // Another machine, whose clock is fast, may have written a file: nothing is newer than the mark.
   const fs::path path = folder / k_folder_mark;
   struct stat status {};
-  if (::lstat(path.c_str(), &status) != 0 || !(Changed(status) < last)) return {};
-  const std::array<struct timespec, 2> times{last_change, last_change};
+  if (::lstat(path.c_str(), &status) != 0 || changed(status) >= changed(newest)) return {};
+  const std::array<struct timespec, 2> times{newest.st_mtim, newest.st_mtim};
   ::utimensat(AT_FDCWD, path.c_str(), times.data(), AT_SYMLINK_NOFOLLOW);
   return {};
 }
@@ -253,7 +244,6 @@ Result<void> check_own_folder(const fs::path& folder) {
   if (!mark.starts_with(k_finished) || ::lstat((folder / k_folder_mark).c_str(), &status) != 0) {
     return output_error("it has no mark of a result of entrain");
   }
-  const Changed finished(status);
   std::set<std::string_view> lines;
   for (std::size_t at = k_finished.size(); at < mark.size();) {
     const std::size_t end = std::min(mark.find('\n', at), mark.size() - 1) + 1;
@@ -263,9 +253,8 @@ Result<void> check_own_folder(const fs::path& folder) {
   return visit_entries(
       folder,
       [&](const fs::path& path, const std::string& line, const struct stat& entry) -> Result<void> {
-        if (lines.contains(line) && (!S_ISREG(entry.st_mode) || Changed(entry) <= finished)) {
-          return {};
-        }
+        const bool is_as_it_was = !S_ISREG(entry.st_mode) || changed(entry) <= changed(status);
+        if (lines.contains(line) && is_as_it_was) return {};
         return output_error("{} was added or changed after entrain had written it", path.string());
       });
 }
