@@ -9,6 +9,7 @@
 #include "base/cancel.hpp"
 #include "base/executor.hpp"
 #include "base/fail.hpp"
+#include "base/free_memory.hpp"
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
 #include "clc/backward.hpp"
@@ -69,11 +70,10 @@ class Corrector {
       result_.presync.assign(presync_times_.begin(), presync_times_.begin() + own);
       result_.forward.assign(forward_.times.begin(), forward_.times.begin() + own);
     }
-    // From here on C is computed where it is needed: its array is memory for limits, then results.
-    BigVector<std::int64_t> room = std::move(presync_times_);
+    free_memory(presync_times_);  // from here on C is computed where it is needed
+    BigVector<std::int64_t> room;
     if (forward_.jumps > 0 && options_.backward) {
-      room = send_limits(halo_, cycles_, forward_.times, limit_mu(), std::move(room),
-                         options_.threads);
+      room = send_limits(halo_, cycles_, forward_.times, limit_mu(), options_.threads);
     }
     displacement_ = std::move(forward_.times);
     for_locations([&](LocationIndex l) { subtract_presync(l, displacement_); });

@@ -236,10 +236,9 @@ void lower_by_exchanges(const match::Graph& graph, std::span<const match::Exchan
 
 BigVector<std::int64_t> send_limits(match::HaloExchange& halo, const Cycles& cycles,
                                     std::span<const std::int64_t> forward, const MuTicks& mu,
-                                    BigVector<std::int64_t> room, unsigned threads) {
+                                    unsigned threads) {
   const match::Graph& graph = halo.graph();
-  BigVector<std::int64_t> limit = std::move(room);
-  limit.assign(graph.node_count(), k_no_limit);
+  BigVector<std::int64_t> limit(graph.node_count(), k_no_limit);
   match::for_parts(match::parts_of(graph, threads), [&](const match::Part& part, std::size_t) {
     lower_by_edges(graph, part.edges, forward, mu, limit);
     lower_by_exchanges(graph, part.exchanges, forward, mu, limit);

@@ -21,12 +21,11 @@ inline constexpr std::int64_t k_no_limit = -match::k_no_demand;
 
 /// Latest time that each node of this member may move to without violating an edge: the minimum
 /// over its receivers of LC' - mu, k_no_limit without receivers. Never earlier than LC' itself.
-/// `forward` has the times of ghosts too. `room` is memory that becomes the result, whatever it
-/// holds. O(edges + participants), on up to `threads` threads (0: all cores), on which the result
-/// does not depend. Collective.
+/// `forward` has the times of ghosts too. O(edges + participants), on up to `threads` threads (0:
+/// all cores), on which the result does not depend. Collective.
 BigVector<std::int64_t> send_limits(match::HaloExchange& halo, const Cycles& cycles,
                                     std::span<const std::int64_t> forward, const MuTicks& mu,
-                                    BigVector<std::int64_t> room = {}, unsigned threads = 1);
+                                    unsigned threads = 1);
 
 /// A point where the displacement curve of a location bends: local ticks, ticks.
 struct Bend {

@@ -220,7 +220,7 @@ TEST(SendLimits, do_not_depend_on_threads) {
   EXPECT_EQ(expected[0], 10 - 3);  // the earliest of three receives, less latency
   EXPECT_GT(match::parts_of(graph, 3).size(), 1u);
   for (const unsigned threads : {2u, 3u}) {
-    EXPECT_EQ(send_limits(halo, {}, times, {1, 2, 3}, {}, threads), expected) << threads;
+    EXPECT_EQ(send_limits(halo, {}, times, {1, 2, 3}, threads), expected) << threads;
   }
 }
 

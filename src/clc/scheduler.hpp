@@ -34,9 +34,6 @@ struct Step {
 /// Follows the locations through the graph as a data-flow: each goes on until it comes to a node
 /// whose time depends on one that is not known yet.
 ///
-/// start() and work() follow the locations as far as they go. In a team, where nodes depend on
-/// other members too, arrive(), demand_arrived() and proposals_arrived() report news of these.
-///
 /// Example: location 0 has nodes 0 (send) and 1 (receive of the answer), location 1 has nodes 2
 /// (receive) and 3 (send of the answer). The steps are: run [0, 1) of location 0, run [2, 4) of
 /// location 1, run [1, 2) of location 0.
@@ -106,6 +103,7 @@ class Scheduler {
     }
     return !runnable_.empty();
   }
+  /// News of other members of a team.
   void arrive(NodeIndex ghost) { complete(ghost); }
   void demand_arrived(NodeIndex node) { wake(k_demand_key | node); }
   void proposals_arrived(std::uint32_t component) { wake(k_proposal_key | component); }
