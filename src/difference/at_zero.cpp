@@ -2,7 +2,6 @@
 #include "difference/at_zero.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <queue>
 #include <set>
 #include <utility>
@@ -13,13 +12,6 @@ namespace {
 
 /// Number of clocks up to which all sets are tried.
 constexpr std::size_t k_most_exhaustive = 16;
-
-/// Calls use(node, length) for every arc from a node.
-template <class Use>
-void for_each_arc(const System& system, Node node, const Use& use) {
-  for (const System::Arc& arc : system.arcs_from(node)) use(arc.other, Exact{arc.length} * k_tick);
-  system.for_each_limit(node, true, [&](Node to, Exact most, bool) { use(to, most); });
-}
 
 class AtZeroSearch {
  public:
@@ -159,14 +151,18 @@ class AtZeroSearch {
       queue_.pop();
       if (distance != upper_[node] - potential_[node]) continue;
       bool good = true;
-      for_each_arc(system_, node, [&, from = node](Node to, Exact length) {
+      const auto follow = [&, from = node](Node to, Exact length, bool) {
         ++effort_.spent;
         const Exact upper = upper_[from] + length;
         if (upper >= upper_[to]) return;
         if (at_zero_[to] != 0) good = note_conflict(origin_[from], system_.clock(to));
         changes_.push_back({to, upper_[to], origin_[to], at_zero_[to]});
         set(to, upper, origin_[from]);
-      });
+      };
+      for (const System::Arc& arc : system_.arcs_from(node)) {
+        follow(arc.other, Exact{arc.length} * k_tick, false);
+      }
+      system_.for_each_limit(node, true, follow);
       if (!good) return false;
     }
     return true;

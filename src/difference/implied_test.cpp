@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "difference/implied.hpp"
+#include "difference/system.hpp"
 
 #include <gtest/gtest.h>
 

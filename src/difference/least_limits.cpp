@@ -8,7 +8,6 @@
 #include <map>
 #include <numeric>
 #include <optional>
-#include <utility>
 
 namespace entrain::difference {
 
@@ -39,10 +38,7 @@ struct SearchLimits {
 /// dual method for solving strictly convex quadratic programs*, 1983).
 class NearestLeast {
  public:
-  struct Row {
-    std::vector<std::pair<std::size_t, double>> terms;  ///< index of a value, and its factor
-    double least = 0;                                   ///< lower bound on the sum of the terms
-  };
+  using Terms = std::vector<std::pair<std::size_t, double>>;  ///< indices of values, and factors
 
   explicit NearestLeast(std::vector<double> near) { begin_near(std::move(near)); }
 
@@ -60,7 +56,8 @@ class NearestLeast {
   [[nodiscard]] std::span<const double> values() const { return {x_.data(), last()}; }
   [[nodiscard]] double least() const { return x_.back(); }
 
-  void add(Row row) { rows_.push_back(std::move(row)); }
+  /// Adds a row: the sum of the terms is `least` or more.
+  void add(Terms terms, double least) { rows_.push_back({std::move(terms), least}); }
 
   enum class Outcome : std::uint8_t { solved, impossible, too_long };
   /// Too long: after more steps than those that are left, which are counted down.
@@ -84,6 +81,11 @@ class NearestLeast {
   }
 
  private:
+  struct Row {
+    Terms terms;
+    double least = 0;
+  };
+
   [[nodiscard]] double excess(const Row& row) const {
     double sum = -row.least;
     for (const auto& [i, factor] : row.terms) sum += factor * x_[i];
@@ -203,8 +205,6 @@ class NearestLeast {
   mutable std::uint64_t multiplied_ = 0;
 };
 
-std::int64_t rounded_up(double value) { return static_cast<std::int64_t>(std::ceil(value)); }
-
 class LeastSearch {
  public:
   /// `wander_ppb`: empty if it is what has to be found.
@@ -221,12 +221,12 @@ class LeastSearch {
                        SearchLimits::steps + SearchLimits::steps_per_node * system.nodes())),
         program_(std::vector<double>(near.begin(), near.end())) {
     const std::size_t z = program_.last();
-    program_.add({.terms = {{z, 1.0}}, .least = 0});
+    program_.add({{z, 1.0}}, 0);
     for (std::size_t c = 0; c < means.size(); ++c) {
       const auto& [lower, upper] = means[c];
       const bool grows = wander_ppb_ && lower < upper;
-      add({{c, 1.0}, {z, grows ? 1.0 : 0.0}}, static_cast<double>(lower));
-      add({{c, -1.0}, {z, grows ? 1.0 : 0.0}}, -static_cast<double>(upper));
+      program_.add({{c, 1.0}, {z, grows ? 1.0 : 0.0}}, static_cast<double>(lower));
+      program_.add({{c, -1.0}, {z, grows ? 1.0 : 0.0}}, -static_cast<double>(upper));
     }
     if (known == nullptr) return;
     for (const Cycle& cycle : *known) add(cycle);
@@ -265,24 +265,18 @@ class LeastSearch {
   }
 
  private:
-  void add(std::vector<std::pair<std::size_t, double>> terms, double least) {
-    program_.add({.terms = std::move(terms), .least = least});
-  }
-
   /// The limits by the program. What is set has room for the rounding of means.
   LeastLimits set_limits() {
-    LeastLimits found{
-        .ppb = rounded_up(program_.least() - SearchLimits::tolerance), .means = {}, .solution = {}};
-    for (const double mean : program_.values()) found.means.push_back(std::llround(mean));
-    set_limits(found, wander_ppb_.value_or(found.ppb) + 1);
-    return found;
-  }
-  void set_limits(const LeastLimits& found, std::int64_t wander_ppb) {
+    const double least = std::ceil(program_.least() - SearchLimits::tolerance);
+    LeastLimits found{.ppb = static_cast<std::int64_t>(least), .means = {}, .solution = {}};
+    const std::int64_t wander_ppb = wander_ppb_.value_or(found.ppb) + 1;
     for (std::uint32_t c = 0; c < system_.clocks(); ++c) {
-      const std::int64_t mean = found.means[c];
+      const std::int64_t mean = std::llround(program_.values()[c]);
+      found.means.push_back(mean);
       system_.set_rate(c, {mean - wander_ppb, mean + wander_ppb});
       system_.set_mean(c, {mean - 1, mean + 1});
     }
+    return found;
   }
 
   [[nodiscard]] Cycle cycle_of(const Certificate& certificate) const {
@@ -317,14 +311,14 @@ class LeastSearch {
       scale = std::max(scale, std::abs(static_cast<double>(way)));
     }
     if (scale == 0) return false;
-    std::vector<std::pair<std::size_t, double>> terms;
+    NearestLeast::Terms terms;
     for (const auto& [clock, way] : cycle.ticks) {
       terms.emplace_back(clock, static_cast<double>(way) / scale);
     }
     if (!wander_ppb_) {
       terms.emplace_back(program_.last(), static_cast<double>(cycle.along) / scale);
     }
-    add(std::move(terms), -static_cast<double>(length) / scale);
+    program_.add(std::move(terms), -static_cast<double>(length) / scale);
     return true;
   }
 
@@ -349,8 +343,7 @@ class LeastSearch {
       }
       const auto& certificate = solved.error().certificate;
       if (!certificate || certificate->rate_ticks == 0) return tl::unexpected(solved.error());
-      half +=
-          static_cast<std::int64_t>(ceil_div(-certificate->length, Exact{certificate->rate_ticks}));
+      half += certificate->least_raise();
     }
   }
   /// Mean rates of a solution over the lives that have one.

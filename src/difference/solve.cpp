@@ -2,10 +2,10 @@
 #include "difference/solve.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdlib>
 #include <iterator>
+#include <tuple>
 #include <utility>
 
 namespace entrain::difference {
@@ -16,8 +16,7 @@ namespace {
 enum class Way : std::uint8_t { lower, raise };
 
 constexpr std::uint32_t k_rate_arc = 0xFFFFFFFF;  ///< number of an arc along a clock
-constexpr std::uint32_t k_mean_arc =
-    0xFFFFFFFE;  ///< number of an arc between the ends of a clock's life
+constexpr std::uint32_t k_mean_arc = 0xFFFFFFFE;  ///< the same between the ends of its life
 constexpr Node k_nobody = 0xFFFFFFFF;
 
 /// Changes values until they meet all constraints. Raising works with the values' negatives on the
@@ -44,8 +43,7 @@ class Search {
     const std::uint64_t before = effort_.spent;
     std::uint64_t enough = effort_.most;
     for (std::uint64_t sweeps = 1;; ++sweeps) {
-      const bool changed = sweeps % 2 == 1 ? sweep_up() : sweep_down();
-      if (!changed) break;
+      if (!sweep(sweeps % 2 == 1)) break;
       if (effort_.spent > enough) return failure();
       if (sweeps < next_look && changes_ - changes_before < 4 * std::uint64_t{system_.nodes()}) {
         continue;
@@ -109,30 +107,17 @@ class Search {
   };
   [[nodiscard]] Words no_words() const { return {active_.size(), 0}; }
 
-  /// Both visit all active nodes, also those that become active ahead; those that become active
-  /// behind wait for the next sweep. Return false if there was none.
-  bool sweep_up() {
+  /// Visits all active nodes, upward or downward in their order, also those that become active
+  /// ahead; those that become active behind wait for the next sweep. False if there was none.
+  bool sweep(bool up) {
     ahead_ = std::exchange(behind_, no_words());
     bool any = false;
-    for (std::size_t word = ahead_.first; word <= ahead_.last && word < active_.size(); ++word) {
+    for (std::size_t word = up ? ahead_.first : ahead_.last;
+         word >= ahead_.first && word <= ahead_.last; up ? ++word : --word) {
       std::uint64_t ahead = ~std::uint64_t{0};
       while (const std::uint64_t bits = active_[word] & ahead) {
-        const int bit = std::countr_zero(bits);
-        ahead = ~std::uint64_t{0} << bit << 1;
-        visit(word, bit);
-        any = true;
-      }
-    }
-    return any;
-  }
-  bool sweep_down() {
-    ahead_ = std::exchange(behind_, no_words());
-    bool any = false;
-    for (std::size_t word = ahead_.last + 1; word-- > ahead_.first;) {
-      std::uint64_t ahead = ~std::uint64_t{0};
-      while (const std::uint64_t bits = active_[word] & ahead) {
-        const int bit = 63 - std::countl_zero(bits);
-        ahead = (std::uint64_t{1} << bit) - 1;
+        const int bit = up ? std::countr_zero(bits) : 63 - std::countl_zero(bits);
+        ahead = up ? ~std::uint64_t{0} << bit << 1 : (std::uint64_t{1} << bit) - 1;
         visit(word, bit);
         any = true;
       }
@@ -256,15 +241,11 @@ class Search {
     const std::uint32_t number = number_[to];
     if (way == Way::raise) std::swap(from, to);
     Certificate::Step step{.from = from, .to = to};
-    if (number == k_rate_arc || number == k_mean_arc) {
-      describe_limit(number, step);
+    if (number >= k_mean_arc) {
+      describe_limit(number == k_mean_arc, step);
       return step;
     }
-    const System::Named named = system_.name(number);
-    constexpr std::array kinds{Certificate::Kind::edge, Certificate::Kind::session,
-                               Certificate::Kind::instance};
-    step.kind = kinds[static_cast<std::size_t>(named.kind)];
-    step.position = named.position;
+    std::tie(step.kind, step.position) = system_.name(number);
     step.length = k_unbounded;
     for (const System::Arc& arc : system_.arcs_from(from)) {
       if (arc.other != to || arc.number != number) continue;
@@ -273,8 +254,7 @@ class Search {
     return step;
   }
 
-  void describe_limit(std::uint32_t number, Certificate::Step& step) const {
-    const bool is_mean = number == k_mean_arc;
+  void describe_limit(bool is_mean, Certificate::Step& step) const {
     step.kind = is_mean ? Certificate::Kind::mean : Certificate::Kind::rate;
     step.position = system_.clock(step.from);
     system_.for_each_limit(step.from, true, [&](Node other, Exact most, bool is_other_mean) {
@@ -291,8 +271,8 @@ class Search {
   BigVector<std::uint32_t> own_positions_;
   BigVector<Node> before_;           ///< predecessor of every node: its value comes from there
   BigVector<std::uint32_t> number_;  ///< arc by which it came
-  BigVector<std::uint64_t>
-      active_;            ///< bit of every position: the value changed since arcs were tried
+  /// Bit of every position: the value changed since arcs were tried.
+  BigVector<std::uint64_t> active_;
   Words ahead_, behind_;  ///< those of this sweep and of the next one
   std::uint64_t changes_ = 0;
   std::vector<Certificate> found_;                 ///< cycles that were set aside
@@ -301,9 +281,8 @@ class Search {
 
 template <Way way>
 Solved<Values> solve(const System& system, Values values, Effort& effort) {
-  if (auto failure = Search<way>(system, values, effort).run()) {
-    return tl::unexpected(std::move(*failure));
-  }
+  auto failure = Search<way>(system, values, effort).run();
+  if (failure) return tl::unexpected(*std::move(failure));
   return values;
 }
 
@@ -370,16 +349,13 @@ Solved<LeastRate> set_least_rate(System& system, Effort& effort, LimitRange with
   for (set_rate();; set_rate(), search.resume()) {
     const auto failure = search.run();
     if (!failure) return LeastRate{rate, std::move(values)};
-    // Cycles' lengths are below 0, so each round raises the rate (Newton's method).
-    std::int64_t more = 0;
-    const auto raise = [&](const Certificate& one) {
-      if (one.rate_ticks == 0) return;
-      more = std::max(more, static_cast<std::int64_t>(ceil_div(-one.length, one.rate_ticks)));
-    };
     if (!failure->certificate || failure->certificate->rate_ticks == 0)
       return tl::unexpected(*failure);
-    raise(*failure->certificate);
-    std::ranges::for_each(failure->more, raise);
+    // Cycles' lengths are below 0, so each round raises the rate (Newton's method).
+    std::int64_t more = failure->certificate->least_raise();
+    for (const Certificate& one : failure->more) {
+      if (one.rate_ticks != 0) more = std::max(more, one.least_raise());
+    }
     rate += more;
     if (rate > within.most_ppb) return tl::unexpected(*failure);
   }

@@ -25,7 +25,7 @@ using Values = BigVector<Exact>;
 /// Its check is simple: around the cycle the differences of u add up to 0, but by the constraints
 /// to at most `length`, which is below 0.
 struct Certificate {
-  enum class Kind : std::uint8_t { edge, session, instance, rate, mean };
+  using Kind = System::Kind;
   /// A constraint u(to) - u(from) <= length.
   struct Step {
     Kind kind = Kind::edge;
@@ -38,6 +38,10 @@ struct Certificate {
   /// Ticks between the stamps of all steps of kind `rate`: if all clocks had a limit on rates that
   /// is higher by x, the cycle would be longer by x times this.
   std::int64_t rate_ticks = 0;
+  /// The least x, ppb, by which it is no longer below 0; only if there are such ticks.
+  [[nodiscard]] std::int64_t least_raise() const {
+    return static_cast<std::int64_t>(ceil_div(-length, Exact{rate_ticks}));
+  }
 };
 
 /// Why there is no solution.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <tuple>
 
 namespace entrain::difference {
 
@@ -15,18 +16,16 @@ class System::Builder {
 
   void run() {
     place_stamps();
-    std::uint32_t number = 0;
-    for (const Edge& edge : constraints_.edges) add(edge.cause, edge.effect, edge.delay, number++);
+    for (const Edge& edge : constraints_.edges) add(edge), ++number_;
     for (const Session& session : constraints_.sessions) {
       const Node node = node_of(session.at);
-      add_arc({.from = 0, .to = node, .number = number, .length = session.upper});
-      add_arc({.from = node, .to = 0, .number = number++, .length = -session.lower});
+      add_arc(0, node, session.upper);
+      add_arc(node, 0, -session.lower);
+      ++number_;
     }
-    for (const Instance& instance : constraints_.instances) add(instance, number++);
-    system_.from_ =
-        sorted([](const Row& row) { return row.from; }, [](const Row& row) { return row.to; });
-    system_.to_ =
-        sorted([](const Row& row) { return row.to; }, [](const Row& row) { return row.from; });
+    for (const Instance& instance : constraints_.instances) add(instance), ++number_;
+    system_.from_ = sorted(&Row::from, &Row::to);
+    system_.to_ = sorted(&Row::to, &Row::from);
     sort_by_time();
   }
 
@@ -84,20 +83,19 @@ class System::Builder {
     return constraints_.offsets.empty() ? 0 : constraints_.offsets[clock];
   }
 
-  void add_arc(const Row& row) {
-    if (row.from != row.to || row.length < 0) rows_.push_back(row);
+  /// An arc of the constraint at hand.
+  void add_arc(Node from, Node to, std::int64_t length) {
+    if (from != to || length < 0) rows_.push_back({from, to, number_, length});
   }
 
   /// u_effect - u_cause >= cause + delay - effect: an arc from effect to cause.
-  void add(Event cause, Event effect, std::int64_t delay, std::uint32_t number) {
+  void add(const Edge& edge) {
+    const auto& [cause, effect, delay] = edge;
     if (cause.clock == effect.clock) return;
-    add_arc({.from = node_of(effect),
-             .to = node_of(cause),
-             .number = number,
-             .length = effect.stamp - cause.stamp - delay});
+    add_arc(node_of(effect), node_of(cause), effect.stamp - cause.stamp - delay);
   }
 
-  void add(const Instance& instance, std::uint32_t number) {
+  void add(const Instance& instance) {
     if (instance.begins.empty() || instance.ends.empty()) return;
     std::int64_t stamp = std::numeric_limits<std::int64_t>::min();
     for (const Event& begin : instance.begins) {
@@ -106,51 +104,35 @@ class System::Builder {
     find_short_calls(instance);
     const Node middle = add_node(stamp, k_no_clock);
     for (const Event& begin : instance.begins) {
-      if (is_short(begin.clock)) continue;
-      add_arc(
-          {.from = middle, .to = node_of(begin), .number = number, .length = stamp - begin.stamp});
+      if (!is_short(begin.clock)) add_arc(middle, node_of(begin), stamp - begin.stamp);
     }
-    if (!short_.empty()) add_short_calls(instance, stamp, number);
+    if (!short_.empty()) add_short_calls(instance, stamp);
     for (const Event& end : instance.ends) {
-      add_arc({.from = node_of(end),
-               .to = middle,
-               .number = number,
-               .length = end.stamp - stamp - instance.delay});
+      add_arc(node_of(end), middle, end.stamp - stamp - instance.delay);
     }
   }
 
   /// The begins of the clocks that find_short_calls() has found, with the ends of other clocks: two
   /// chains of auxiliary nodes, one for the ends of smaller clocks and one for those of larger
   /// ones.
-  void add_short_calls(const Instance& instance, std::int64_t stamp, std::uint32_t number) {
+  void add_short_calls(const Instance& instance, std::int64_t stamp) {
     std::vector<Event> ends(instance.ends.begin(), instance.ends.end());
-    const auto by_clock = [](const Event& a, const Event& b) { return a.clock < b.clock; };
-    std::stable_sort(ends.begin(), ends.end(), by_clock);
+    std::ranges::stable_sort(ends, {}, &Event::clock);
     std::vector<Node> up(ends.size()), down(ends.size());
     const auto link = [&](std::vector<Node>& chain, std::size_t i, std::size_t previous) {
       chain[i] = add_node(stamp, k_no_clock);
-      add_arc({.from = node_of(ends[i]),
-               .to = chain[i],
-               .number = number,
-               .length = ends[i].stamp - stamp - instance.delay});
-      if (previous >= ends.size()) return;
-      add_arc({.from = chain[previous], .to = chain[i], .number = number, .length = 0});
+      add_arc(node_of(ends[i]), chain[i], ends[i].stamp - stamp - instance.delay);
+      if (previous < ends.size()) add_arc(chain[previous], chain[i], 0);
     };
     for (std::size_t i = 0; i < ends.size(); ++i) link(up, i, i - 1);
     for (std::size_t i = ends.size(); i-- > 0;) link(down, i, i + 1);
     for (const Event& begin : instance.begins) {
       if (!is_short(begin.clock)) continue;
-      const auto own = std::equal_range(ends.begin(), ends.end(), begin, by_clock);
-      const auto add_from = [&](Node node) {
-        add_arc(
-            {.from = node, .to = node_of(begin), .number = number, .length = stamp - begin.stamp});
-      };
-      if (own.first != ends.begin()) {
-        add_from(up[static_cast<std::size_t>(own.first - ends.begin()) - 1]);
-      }
-      if (own.second != ends.end()) {
-        add_from(down[static_cast<std::size_t>(own.second - ends.begin())]);
-      }
+      const auto own = std::ranges::equal_range(ends, begin.clock, {}, &Event::clock);
+      const auto first = static_cast<std::size_t>(own.begin() - ends.begin());
+      const std::size_t last = first + own.size();
+      if (first > 0) add_arc(up[first - 1], node_of(begin), stamp - begin.stamp);
+      if (last < ends.size()) add_arc(down[last], node_of(begin), stamp - begin.stamp);
     }
   }
 
@@ -178,16 +160,15 @@ class System::Builder {
   }
 
   /// The arcs by one of their ends.
-  template <class Key, class Other>
-  [[nodiscard]] Arcs sorted(Key key, Other other) const {
+  [[nodiscard]] Arcs sorted(Node Row::*key, Node Row::*other) const {
     Arcs result;
     result.first.assign(std::size_t{system_.nodes()} + 1, 0);
-    for (const Row& row : rows_) ++result.first[key(row) + 1];
+    for (const Row& row : rows_) ++result.first[row.*key + 1];
     std::partial_sum(result.first.begin(), result.first.end(), result.first.begin());
     result.arcs.resize(rows_.size());
     BigVector<std::uint32_t> next(result.first.begin(), result.first.end() - 1);
     for (const Row& row : rows_) {
-      result.arcs[next[key(row)]++] = {other(row), row.number, row.length};
+      result.arcs[next[row.*key]++] = {row.*other, row.number, row.length};
     }
     return result;
   }
@@ -214,6 +195,7 @@ class System::Builder {
 
   System& system_;
   const Constraints& constraints_;
+  std::uint32_t number_ = 0;  ///< constraint at hand
   BigVector<Row> rows_;
   std::vector<std::int64_t> last_begin_;  ///< last begin of every clock in the instance at hand
   std::vector<std::uint32_t> short_;      ///< clocks, increasing
@@ -245,10 +227,42 @@ void System::leave_out(std::span<const std::uint32_t> numbers) {
   }
 }
 
-System::Named System::name(std::uint32_t number) const {
+std::pair<System::Kind, std::uint32_t> System::name(std::uint32_t number) const {
   if (number < edges_) return {Kind::edge, number};
   if (number < edges_ + sessions_) return {Kind::session, number - edges_};
   return {Kind::instance, number - edges_ - sessions_};
+}
+
+namespace {
+
+/// Keeps the edges that the last one kept of the same clocks does not imply.
+std::vector<Edge> passed(std::span<const Edge> edges, std::span<const ClockLimits> clocks) {
+  std::vector<Edge> kept;
+  for (const Edge& one : edges) {
+    const bool is_implied = !kept.empty() && kept.back().cause.clock == one.cause.clock &&
+                            kept.back().effect.clock == one.effect.clock &&
+                            is_implied_by(one, kept.back(), clocks[one.cause.clock].rate,
+                                          clocks[one.effect.clock].rate);
+    if (!is_implied) kept.push_back(one);
+  }
+  return kept;
+}
+
+}  // namespace
+
+std::vector<Edge> without_implied(std::span<const Edge> edges,
+                                  std::span<const ClockLimits> clocks) {
+  std::vector<Edge> sorted(edges.begin(), edges.end());
+  std::ranges::sort(sorted, {}, [](const Edge& one) {
+    return std::tie(one.cause.clock, one.effect.clock, one.effect.stamp, one.cause.stamp,
+                    one.delay);
+  });
+  // An edge implies others after it, and others before it.
+  std::vector<Edge> kept = passed(sorted, clocks);
+  std::ranges::reverse(kept);
+  kept = passed(kept, clocks);
+  std::ranges::reverse(kept);
+  return kept;
 }
 
 }  // namespace entrain::difference

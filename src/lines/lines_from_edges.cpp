@@ -15,7 +15,7 @@
 #include "base/try.hpp"
 #include "constraints/base_line.hpp"
 #include "difference/at_zero.hpp"
-#include "difference/implied.hpp"
+#include "difference/system.hpp"
 #include "lines/bend_to_ends.hpp"
 #include "lines/centre_lines.hpp"
 #include "lines/clock_lines.hpp"
