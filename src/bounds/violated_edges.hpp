@@ -10,7 +10,6 @@
 #include "bounds/error_bounds.hpp"
 #include "constraints/base_line.hpp"
 #include "constraints/context.hpp"
-#include "constraints/node_times.hpp"
 #include "constraints/tightest_edges.hpp"
 #include "difference/system.hpp"
 

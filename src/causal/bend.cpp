@@ -14,14 +14,10 @@
 #include <entrain/options.hpp>
 
 #include "base/try.hpp"
-#include "constraints/bent_map.hpp"
 #include "constraints/constrained_clocks.hpp"
 #include "fit/choose_fit.hpp"
 #include "fit/clock_subset.hpp"
 #include "fit/evidence.hpp"
-#include "fit/fit_at_root.hpp"
-#include "fit/latency_scale.hpp"
-#include "lines/bend_to_ends.hpp"
 #include "lines/lines_from_edges.hpp"
 
 namespace entrain::causal {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <tuple>
 
-#include "constraints/node_times.hpp"
 #include "match/extremes.hpp"
 #include "match/parts.hpp"
 

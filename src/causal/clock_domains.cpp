@@ -17,7 +17,6 @@
 #include "base/flat_map.hpp"
 #include "clocks/presync.hpp"
 #include "constraints/edge_constraints.hpp"
-#include "constraints/node_times.hpp"
 #include "difference/solve.hpp"
 #include "match/extremes.hpp"
 #include "match/parts.hpp"

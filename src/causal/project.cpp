@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include "base/cancel.hpp"
 #include "base/try.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "constraints/bent_map.hpp"
+#include "constraints/constrained_clocks.hpp"
 
 #include <array>
 

@@ -3,15 +3,13 @@
 
 #include <algorithm>
 #include <limits>
-#include <span>
-#include <utility>
 
 #include "base/cancel.hpp"
 #include "base/disjoint_sets.hpp"
 #include "base/flat_map.hpp"
+#include "base/try.hpp"
 #include "clocks/presync.hpp"
 #include "constraints/edge_constraints.hpp"
-#include "constraints/node_times.hpp"
 #include "match/parts.hpp"
 
 namespace entrain::constraints {
@@ -130,20 +128,19 @@ bool ConstrainedClocks::messages_connect() const {
 
 CallEnds ConstrainedClocks::ends_of_calls(std::size_t most) const {
   const match::Graph& graph = context_.graph;
-  /// Calls `body` with the participants that leave, and the first time of leaving.
-  const auto for_calls = [&](auto body) {
-    for (const match::Exchange& exchange : graph.exchanges) {
-      if (exchange.kind != EdgeKind::n_to_n || exchange.ordered) continue;
-      const std::span<const match::Participant> leave = graph.receives(exchange);
-      if (leave.size() < 2 || exchange.send_count != exchange.receive_count) continue;
-      std::int64_t first = times_[leave.front().node];
-      for (const match::Participant& one : leave) first = std::min(first, times_[one.node]);
-      body(leave, first);
+  std::vector<std::span<const match::Participant>> own_calls;  // participants that leave
+  std::vector<std::int64_t> own_firsts;                        // first time of leaving each
+  for (const match::Exchange& exchange : graph.exchanges) {
+    if (exchange.kind != EdgeKind::n_to_n || exchange.ordered) continue;
+    const std::span<const match::Participant> leave = graph.receives(exchange);
+    if (leave.size() < 2 || exchange.send_count != exchange.receive_count) continue;
+    own_calls.push_back(leave);
+    own_firsts.push_back(times_[leave.front().node]);
+    for (const match::Participant& one : leave) {
+      own_firsts.back() = std::min(own_firsts.back(), times_[one.node]);
     }
-  };
-  std::vector<std::int64_t> own;
-  for_calls([&](std::span<const match::Participant>, std::int64_t first) { own.push_back(first); });
-  std::vector<std::int64_t> all = gather_everywhere(team(), own);
+  }
+  std::vector<std::int64_t> all = gather_everywhere(team(), own_firsts);
   std::sort(all.begin(), all.end());
   const std::size_t step = (all.size() + most - 1) / most;
   std::vector<std::int64_t> taken;
@@ -154,38 +151,28 @@ CallEnds ConstrainedClocks::ends_of_calls(std::size_t most) const {
     CallEnds::End end;
   };
   std::vector<End> ends;
-  std::uint32_t number = 0;
-  for_calls([&](std::span<const match::Participant> leave, std::int64_t first) {
-    ++number;
-    if (!std::binary_search(taken.begin(), taken.end(), first)) return;
-    for (const match::Participant& one : leave) {
-      ends.push_back(
-          {first, number, {clock_of(one.location), static_cast<std::uint64_t>(times_[one.node])}});
+  for (std::uint32_t n = 0; n < own_calls.size(); ++n) {
+    if (!std::ranges::binary_search(taken, own_firsts[n])) continue;
+    for (const match::Participant& one : own_calls[n]) {
+      const auto time = static_cast<std::uint64_t>(times_[one.node]);
+      ends.push_back({own_firsts[n], n, {clock_of(one.location), time}});
     }
-  });
+  }
   // Calls in order of time, independent of the processes.
-  std::vector<std::vector<CallEnds::End>> calls;
+  std::vector<std::pair<std::int64_t, std::vector<CallEnds::End>>> calls;
   const End* before = nullptr;
   const std::vector<End> gathered = gather_everywhere(team(), ends);
   for (const End& one : gathered) {
     if (before == nullptr || before->call != one.call || before->number != one.number) {
-      calls.emplace_back();
+      calls.push_back({one.call, {}});
     }
-    calls.back().push_back(one.end);
+    calls.back().second.push_back(one.end);
     before = &one;
   }
-  for (auto& call : calls) std::sort(call.begin(), call.end());
-  const auto first_end = [](const auto& call) {
-    return std::min_element(call.begin(), call.end(),
-                            [](const auto& a, const auto& b) { return a.time < b.time; })
-        ->time;
-  };
-  std::sort(calls.begin(), calls.end(), [&](const auto& a, const auto& b) {
-    const std::uint64_t one = first_end(a), other = first_end(b);
-    return one != other ? one < other : a < b;
-  });
+  for (auto& [first, call] : calls) std::sort(call.begin(), call.end());
+  std::sort(calls.begin(), calls.end());
   CallEnds result;
-  for (const auto& call : calls) {
+  for (const auto& [first, call] : calls) {
     result.first.push_back(result.ends.size());
     result.ends.insert(result.ends.end(), call.begin(), call.end());
   }
@@ -207,6 +194,51 @@ bool ConstrainedClocks::replace_maps(const MapOf& map_of) {
   if (team().any(!good)) return false;
   set_maps(std::move(maps));
   return true;
+}
+
+namespace {
+
+/// First stamp from `low` on whose time is at least `time`; `high` if there is none before.
+std::uint64_t stamp_at(const ClockMap& map, std::int64_t time, std::uint64_t low,
+                       std::uint64_t high) {
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    if (map(middle) < time) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+}  // namespace
+
+Result<ClockMap> bent_map(const ClockMap& map, const trace::LocationSkeleton& stamps,
+                          std::span<const std::int64_t> times,
+                          const std::function<std::int64_t(std::int64_t)>& move) {
+  const std::uint64_t first = stamps.first, last = std::max(stamps.last, first + 1);
+  std::vector<std::uint64_t> locals{first, last};
+  for (const ClockKnot& knot : map.knots()) {
+    if (knot.local > first && knot.local < last) locals.push_back(knot.local);
+  }
+  std::uint64_t local = first;
+  for (const std::int64_t time : times) {
+    if (time <= map(first) || time >= map(last)) continue;
+    local = stamp_at(map, time, local, last);
+    if (local < last) locals.push_back(local);
+  }
+  std::sort(locals.begin(), locals.end());
+  locals.erase(std::unique(locals.begin(), locals.end()), locals.end());
+  std::vector<ClockKnot> knots;
+  for (const std::uint64_t stamp : locals) {
+    const std::int64_t time = map(stamp);
+    knots.push_back({stamp, time - static_cast<std::int64_t>(stamp) + move(time)});
+  }
+  TRY_ASSIGN(const ClockMap bent, ClockMap::from_knots(std::move(knots)));
+  TRY_ASSIGN(ClockMap straight, clocks::straight_in_flushes(bent, stamps));
+  if (!straight.is_monotone()) return fail(ErrorKind::input, "time would run backward");
+  return straight;
 }
 
 }  // namespace entrain::constraints

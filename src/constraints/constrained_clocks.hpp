@@ -4,17 +4,19 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include <entrain/clock_map.hpp>
+#include <entrain/error.hpp>
 
 #include "base/big_vector.hpp"
-#include "constraints/call_ends.hpp"
 #include "constraints/clock_errors.hpp"
 #include "constraints/constraint.hpp"
 #include "constraints/context.hpp"
 #include "trace/clock_domains.hpp"
+#include "trace/trace.hpp"
 
 namespace entrain::constraints {
 
@@ -114,5 +116,14 @@ class ConstrainedClocks {
   bool current_ = false;
   std::vector<std::uint32_t> components_;  ///< component_of at the last collection
 };
+
+/// Adds a move to a map of a clock with events: `move`, ticks, is a function of the map's time that
+/// is linear between `times`, ascending. Flushes stay straight. Errors: as ClockMap::from_knots();
+/// ErrorKind::input if time would run backward.
+///
+/// Example: the identity, times 0, 100 and 200, moves 0, 8 and 0. The stamp 50 gets the time 54.
+Result<ClockMap> bent_map(const ClockMap& map, const trace::LocationSkeleton& stamps,
+                          std::span<const std::int64_t> times,
+                          const std::function<std::int64_t(std::int64_t)>& move);
 
 }  // namespace entrain::constraints

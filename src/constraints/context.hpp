@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
+
 #include <entrain/progress.hpp>
 
+#include "base/big_vector.hpp"
+#include "base/executor.hpp"
 #include "clocks/rate_prior.hpp"
 #include "clocks/reference.hpp"
 #include "match/graph.hpp"
+#include "match/halo.hpp"
 #include "trace/share.hpp"
 
 namespace entrain::constraints {
@@ -24,5 +29,23 @@ struct Context {
   [[nodiscard]] Team& team() const { return share.team; }
   [[nodiscard]] const trace::Trace& trace() const { return share.trace; }
 };
+
+/// Computes the times of all nodes of the graph, ghosts too, ticks. clock_of(l) returns the
+/// function from stamps to times of a location of this process; it is called with increasing
+/// stamps. Parallel over locations; collective over processes.
+template <class ClockOf>
+void evaluate_nodes(const Context& context, BigVector<std::int64_t>& times, ClockOf clock_of) {
+  const match::Graph& graph = context.graph;
+  const std::vector<LocationIndex> own = context.share.own();
+  times.resize(graph.node_count());
+  for_each_in_parallel(context.threads, own.size(), [&](std::size_t i) {
+    const LocationIndex l = own[i];
+    auto clock = clock_of(l);
+    for (NodeIndex n = graph.first_node[l]; n < graph.first_node[l + 1]; ++n) {
+      times[n] = clock(graph.stamp[n]);
+    }
+  });
+  match::HaloExchange(context.team(), graph).publish(times);
+}
 
 }  // namespace entrain::constraints

@@ -2,11 +2,8 @@
 #include "constraints/edge_constraints.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <type_traits>
 
-#include "constraints/tightest_edges.hpp"
 #include "match/extremes.hpp"
 #include "match/parts.hpp"
 
@@ -14,43 +11,31 @@ namespace entrain::constraints {
 
 namespace {
 
-/// An end of an edge. `Value`: double where errors are known, std::int64_t where corrected times
-/// are given.
-template <class Value>
-struct EndOf {
-  std::uint32_t clock = 0;
-  std::int64_t time = 0;    ///< presynchronised time
-  Value corrected = 0;      ///< estimate of its true time, ticks or parts after the first event
-  std::int64_t margin = 0;  ///< ticks
-};
-
 TimeWindows windows_of(const ConstraintOptions& options) {
   return {options.begin, options.end, options.windows};
 }
 
+/// `Value`: double where errors are known, std::int64_t where corrected times are given.
 template <class Value>
 class Collector {
-  using Endpoint = EndOf<Value>;
-
  public:
   Collector(const match::Graph& graph, const ConstraintOptions& options)
       : graph_(graph),
         options_(options),
-        times_(options.times),
         edges_(options.clocks, windows_of(options)),
         extremes_of_groups_(options.groups),
         extremes_(graph, scaled(options.mu, options.bits)) {}
 
   void collect(const match::Part& part) {
-    for_edges(
-        graph_, part, times_, [&](const match::Edge& edge, LocationIndex from, LocationIndex to) {
-          if (options_.clock_of[from] == options_.clock_of[to] || group(from) != group(to)) return;
-          offer(end_of(edge.send, from), end_of(edge.receive, to), graph_.mu_of(edge, options_.mu));
-        });
+    for_edges(graph_, part, options_.times,
+              [&](const match::Edge& edge, LocationIndex from, LocationIndex to) {
+                if (options_.clock_of[from] == options_.clock_of[to] || group(from) != group(to))
+                  return;
+                offer(end_of(edge.send, from), end_of(edge.receive, to),
+                      graph_.mu_of(edge, options_.mu));
+              });
     for (const match::Exchange& exchange : part.exchanges) add(exchange);
   }
-
-  void add(const LimitingEdge& edge) { edges_.keep(edge); }
 
   [[nodiscard]] TightestEdges take() && { return std::move(edges_); }
 
@@ -61,6 +46,14 @@ class Collector {
 
   static constexpr bool k_is_given = std::is_same_v<Value, std::int64_t>;
 
+  /// An end of an edge.
+  struct Endpoint {
+    std::uint32_t clock = 0;
+    std::int64_t time = 0;    ///< presynchronised time
+    Value corrected = 0;      ///< estimate of its true time, ticks or parts after the first event
+    std::int64_t margin = 0;  ///< ticks
+  };
+
   static MuTicks scaled(MuTicks mu, unsigned bits) {
     for (std::int64_t& one : mu) one <<= bits;
     return mu;
@@ -68,7 +61,7 @@ class Collector {
 
   [[nodiscard]] Endpoint end_of(NodeIndex node, LocationIndex location) const {
     const std::uint32_t clock = options_.clock_of[location];
-    const std::int64_t time = times_[node];
+    const std::int64_t time = options_.times[node];
     const std::int64_t margin = options_.margins.empty() ? 0 : options_.margins[clock];
     if constexpr (k_is_given) return {clock, time, options_.corrected[node], margin};
     const auto since_begin = static_cast<double>(time - options_.begin);
@@ -112,7 +105,7 @@ class Collector {
     members.clear();
     for (const match::Participant& one : from) {
       const std::size_t ahead = static_cast<std::size_t>(&one - all.data()) + k_ahead;
-      if (ahead < all.size()) __builtin_prefetch(&times_[all[ahead].node]);
+      if (ahead < all.size()) __builtin_prefetch(&options_.times[all[ahead].node]);
       members.push_back({end_of(one.node, one.location), one.location, one.order});
     }
   }
@@ -215,7 +208,6 @@ class Collector {
 
   const match::Graph& graph_;
   const ConstraintOptions& options_;
-  std::span<const std::int64_t> times_;
   TightestEdges edges_;
   std::vector<Extremes> extremes_of_groups_;
   std::uint64_t sides_ = 0;  ///< sides of exchanges seen so far
@@ -237,12 +229,9 @@ std::vector<LimitingEdge> collect(Team& team, const match::Graph& graph,
       TightestEdges::merge(std::move(of_parts), options.clocks, options.threads);
   if (team.size() == 1) return found;
   // Constraints are few: every member gets all of them, and computes the same fit.
-  std::vector<std::vector<LimitingEdge>> parcels(team.size(), found);
-  Collector<Value> all(graph, options);
-  for (const auto& parcel : exchange(team, std::move(parcels))) {
-    for (const LimitingEdge& edge : parcel) all.add(edge);
-  }
-  return TightestEdges::merge({std::move(all).take()}, options.clocks, options.threads);
+  TightestEdges all(options.clocks, windows_of(options));
+  for (const LimitingEdge& edge : gather_everywhere(team, found)) all.keep(edge);
+  return TightestEdges::merge({std::move(all)}, options.clocks, options.threads);
 }
 
 }  // namespace

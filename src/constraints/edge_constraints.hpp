@@ -16,8 +16,8 @@
 namespace entrain::constraints {
 
 struct ConstraintOptions {
-  std::span<const std::int64_t> times;      ///< presynchronised times of all nodes, ghosts too
-  std::span<const std::uint32_t> clock_of;  ///< clock of each location
+  std::span<const std::int64_t> times{};      ///< presynchronised times of all nodes, ghosts too
+  std::span<const std::uint32_t> clock_of{};  ///< clock of each location
   std::uint32_t clocks = 0;
   MuTicks mu{};
   /// First and last presynchronised time of all events; begin < end.

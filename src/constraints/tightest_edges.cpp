@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "constraints/tightest_edges.hpp"
 
-#include <numeric>
 #include <utility>
 
 #include "base/executor.hpp"

@@ -9,7 +9,6 @@
 
 #include "base/disjoint_sets.hpp"
 #include "base/team.hpp"
-#include "constraints/node_times.hpp"
 #include "diagnosis/clock_figures.hpp"
 #include "match/deciding_pairs.hpp"
 #include "trace/layout.hpp"

@@ -8,7 +8,6 @@
 
 #include "base/margin.hpp"
 #include "base/try.hpp"
-#include "constraints/node_times.hpp"
 #include "engine/check_times.hpp"
 #include "formats/registry/open.hpp"
 #include "formats/tables/write_tables.hpp"

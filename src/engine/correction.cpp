@@ -15,7 +15,7 @@
 #include "base/try.hpp"
 #include "clc/amortize.hpp"
 #include "clc/domain_view.hpp"
-#include "constraints/node_times.hpp"
+#include "constraints/context.hpp"
 #include "engine/amortization.hpp"
 #include "engine/correct_output.hpp"
 #include "formats/registry/open.hpp"

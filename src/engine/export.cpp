@@ -13,7 +13,7 @@
 #include "base/margin.hpp"
 #include "base/try.hpp"
 #include "base/unfinished.hpp"
-#include "constraints/node_times.hpp"
+#include "constraints/context.hpp"
 #include "engine/archive_records.hpp"
 #include "engine/check_times.hpp"
 #include "engine/timeline.hpp"

@@ -6,7 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "fit/knot_places.hpp"
 #include "fit/problem.hpp"
 #include "fit/terms.hpp"
 

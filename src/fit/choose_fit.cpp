@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/executor.hpp"
-#include "fit/clock_sample.hpp"
+#include "fit/clock_subset.hpp"
 #include "fit/fit_solver.hpp"
 
 namespace entrain::fit {

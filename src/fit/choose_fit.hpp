@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
+#include <vector>
 
+#include "base/team.hpp"
 #include "fit/problem.hpp"
 
 namespace entrain::fit {
@@ -15,5 +18,36 @@ namespace entrain::fit {
 /// amplitude came from a sample.
 [[nodiscard]] CausalFit choose_fit(CausalProblem problem, std::size_t most_knots,
                                    const CausalFit& before = {});
+
+/// Fits have the same input at every member of a team. So rank 0 alone computes them, while the
+/// others wait. Both functions are collective, with the same result at every member.
+
+/// Calls `compute` at rank 0 and broadcasts the result, of a trivially copyable type.
+template <class Compute>
+[[nodiscard]] auto at_root(Team& team, Compute compute) {
+  std::vector<decltype(compute())> result;
+  if (team.rank() == 0) result.push_back(compute());
+  return gather_everywhere(team, result).front();
+}
+
+/// Calls `compute` at rank 0 and broadcasts the fit.
+template <class Compute>
+[[nodiscard]] CausalFit fit_at_root(Team& team, Compute compute) {
+  if (team.size() == 1) return compute();
+  struct Sent {
+    FitFigures figures;
+    std::int64_t begin = 0;
+    double spacing = 1;
+    std::size_t knots = 0;
+  };
+  std::vector<double> values;
+  const Sent sent = at_root(team, [&]() -> Sent {
+    const CausalFit fit = compute();
+    values.assign(fit.errors.values().begin(), fit.errors.values().end());
+    return {fit, fit.errors.begin(), fit.errors.spacing(), fit.errors.knots()};
+  });
+  values = gather_everywhere(team, values);
+  return {sent.figures, ClockErrors(sent.begin, sent.spacing, sent.knots, std::move(values))};
+}
 
 }  // namespace entrain::fit

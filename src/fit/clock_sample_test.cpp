@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "fit/clock_sample.hpp"
+#include "fit/clock_subset.hpp"
 
 #include <cmath>
 #include <cstdint>

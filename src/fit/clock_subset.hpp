@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
-#include "constraints/clock_errors.hpp"
 #include "fit/problem.hpp"
 
 namespace entrain::fit {
@@ -46,5 +46,35 @@ class ClockSubset {
 /// the same to the evidence of every amplitude. Example: of 4,096 processes, only those of three
 /// racks exchange messages both ways; only these are fitted.
 [[nodiscard]] std::vector<std::uint32_t> joined_clocks(const CausalProblem& problem);
+
+/// Sample of the clocks of a problem. All clocks have one amplitude and one number of knots, so a
+/// sample determines these. It saves time: the cost of a fit grows with the cube of the number of
+/// coupled clocks.
+class ClockSample : public ClockSubset {
+ public:
+  /// Adds the clock that shares most constraints with the sample, until `pairs` pairs of its clocks
+  /// share constraints. Example: 300 pairs are 25 clocks that are all coupled, or some 160 on a
+  /// grid. `problem` must outlive this.
+  ClockSample(const CausalProblem& problem, std::size_t pairs)
+      : ClockSample(problem, choose(problem, pairs), pairs) {}
+
+  /// False if the sample has most of the clocks, if too few of its pairs share constraints, or if
+  /// none of its constraints is violated.
+  [[nodiscard]] bool is_useful() const;
+  /// True if nearly all pairs share constraints: its clocks are then determined as well as in a fit
+  /// of all. On a grid, clocks at the rim lack neighbours.
+  [[nodiscard]] bool is_nearly_complete() const;
+
+ private:
+  struct Chosen {
+    std::vector<std::uint32_t> clocks;
+    std::size_t pairs = 0;  ///< pairs of these that share constraints
+  };
+  static Chosen choose(const CausalProblem& problem, std::size_t enough);
+  ClockSample(const CausalProblem& problem, Chosen chosen, std::size_t enough)
+      : ClockSubset(problem, std::move(chosen.clocks)), enough_(enough), pairs_(chosen.pairs) {}
+
+  std::size_t enough_, pairs_;  ///< pairs wanted, and those there are
+};
 
 }  // namespace entrain::fit

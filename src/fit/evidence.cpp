@@ -4,13 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <limits>
 #include <utility>
 
 #include "base/disjoint_sets.hpp"
 #include "base/executor.hpp"
-#include "constraints/strong_components.hpp"
-#include "fit/clock_sample.hpp"
+#include "base/flat_map.hpp"
+#include "base/ids.hpp"
+#include "base/strong_components.hpp"
+#include "fit/clock_subset.hpp"
 #include "fit/fit_solver.hpp"
 
 namespace entrain::fit {
@@ -47,7 +48,7 @@ std::vector<ClockConstraint> two_sided_constraints(std::vector<ClockConstraint> 
   }
   const bool any_slack = by.most_slack == std::numeric_limits<double>::infinity();
   std::vector<std::uint8_t> held(constraints.size(), 0);
-  const auto look_at = [&](std::size_t window, constraints::StrongComponents& components,
+  const auto look_at = [&](std::size_t window, StrongComponents& components,
                            std::vector<const ClockConstraint*>& seen) {
     seen.clear();
     const auto both =
@@ -58,18 +59,19 @@ std::vector<ClockConstraint> two_sided_constraints(std::vector<ClockConstraint> 
           seen.push_back(&constraints[n]);
       }
     }
-    components.find(seen);
+    components.find(seen, [](const ClockConstraint* one) { return Arc{one->from, one->to}; });
     for (const std::vector<std::uint32_t>& one : both) {
       for (const std::uint32_t n : one) {
+        const std::uint32_t component = components.of(constraints[n].from);
+        if (component == k_none || component != components.of(constraints[n].to)) continue;
         // Two threads may mark the same constraint.
-        if (components.contains(constraints[n]))
-          std::atomic_ref(held[n]).store(1, std::memory_order_relaxed);
+        std::atomic_ref(held[n]).store(1, std::memory_order_relaxed);
       }
     }
   };
   const std::size_t parts = (windows.size() + k_windows_at_once - 1) / k_windows_at_once;
   for_each_in_parallel(by.threads, parts, [&](std::size_t part) {
-    constraints::StrongComponents components(clocks);
+    StrongComponents components(clocks);
     std::vector<const ClockConstraint*> seen;
     const std::size_t first = part * k_windows_at_once;
     for (std::size_t w = first; w < std::min(first + k_windows_at_once, windows.size()); ++w)
@@ -82,6 +84,38 @@ std::vector<ClockConstraint> two_sided_constraints(std::vector<ClockConstraint> 
   }
   constraints.resize(kept);
   return constraints;
+}
+
+double latency_scale(std::span<const ClockConstraint> constraints, std::int64_t begin,
+                     std::int64_t width, const ClockErrors* errors) {
+  constexpr double k_no_trip = std::numeric_limits<double>::infinity();
+  /// The tightest constraint of each direction between two clocks in a window.
+  struct Trip {
+    double up = k_no_trip, down = k_no_trip;
+  };
+  FlatMap<std::uint64_t, std::uint32_t, IntegerHash> numbers;
+  std::vector<Trip> trips;
+  for (const ClockConstraint& constraint : constraints) {
+    const auto [low, high] = std::minmax(constraint.from, constraint.to);
+    double slack = static_cast<double>(constraint.slack);
+    if (errors != nullptr) {
+      slack += (*errors)(constraint.from, constraint.from_time) -
+               (*errors)(constraint.to, constraint.to_time);
+    }
+    const auto window = static_cast<std::uint64_t>((constraint.to_time - begin) / width);
+    const std::uint64_t key = (std::uint64_t{low} << 40) ^ (std::uint64_t{high} << 16) ^ window;
+    const auto [number, is_new] = numbers.insert(key, static_cast<std::uint32_t>(trips.size()));
+    if (is_new) trips.emplace_back();
+    Trip& trip = trips[*number];
+    double& way = constraint.from == low ? trip.up : trip.down;
+    way = std::min(way, slack);
+  }
+  double shortest = k_no_trip;
+  for (const Trip& trip : trips) {
+    // Below 4 ticks the clocks bend within the window, and the sum means nothing.
+    if (trip.up + trip.down >= 4) shortest = std::min(shortest, trip.up + trip.down);
+  }
+  return shortest == k_no_trip ? 1 : shortest / 4;
 }
 
 ClockErrors without_common_mode(const ClockErrors& errors, std::size_t clocks,

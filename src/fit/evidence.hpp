@@ -9,7 +9,8 @@
 
 #include "fit/problem.hpp"
 
-/// The part of a fit that the data support: two-sided constraints, no common mode, and hold-out.
+/// The part of a fit that the data support: two-sided constraints, the least latency, no common
+/// mode, and hold-out.
 namespace entrain::fit {
 
 struct TwoSidedOptions {
@@ -26,6 +27,13 @@ struct TwoSidedOptions {
 [[nodiscard]] std::vector<ClockConstraint> two_sided_constraints(
     std::vector<ClockConstraint> constraints, std::size_t clocks, std::int64_t begin,
     std::int64_t width, const TwoSidedOptions& by = {});
+
+/// Returns an estimate of the least latency, ticks, at least 1: a quarter of the shortest round
+/// trip of any pair of clocks in any window of `width` ticks from `begin` on. A round trip is the
+/// sum of the slacks of both directions, which no offset changes; sums below 4 ticks do not count.
+/// Known `errors` are subtracted (null: 0).
+[[nodiscard]] double latency_scale(std::span<const ClockConstraint> constraints, std::int64_t begin,
+                                   std::int64_t width, const ClockErrors* errors);
 
 /// Subtracts the common mode: the mean error of each group of clocks that constraints connect, or
 /// of those of the group with sessions, if it has some. No constraint determines this mean: with a

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "fit/fit_at_root.hpp"
+#include "fit/choose_fit.hpp"
 
 #include <atomic>
 

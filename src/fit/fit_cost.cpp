@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
 
 namespace entrain::fit {
 
@@ -44,12 +43,6 @@ void FitCost::add_term(std::uint32_t clock, std::int64_t time, double half_width
   const std::array row{FitConstraint::Weight{place.at, 1 - place.share},
                        FitConstraint::Weight{place.at + 1, place.share}};
   add_square(row, 1 / (half_width * half_width), terms_);
-}
-
-void FitCost::begin() { constraints_.clear(); }
-
-void FitCost::add(std::span<const FitConstraint> constraints) {
-  constraints_.insert(constraints_.end(), constraints.begin(), constraints.end());
 }
 
 void FitCost::set_amplitude(double amplitude) {

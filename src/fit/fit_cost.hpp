@@ -6,7 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "fit/knot_places.hpp"
 #include "fit/problem.hpp"
 #include "fit/terms.hpp"
 
@@ -20,8 +19,10 @@ class FitCost {
   explicit FitCost(const CausalProblem& problem);
 
   /// Starts a fit without constraints.
-  void begin();
-  void add(std::span<const FitConstraint> constraints);
+  void begin() { constraints_.clear(); }
+  void add(std::span<const FitConstraint> constraints) {
+    constraints_.insert(constraints_.end(), constraints.begin(), constraints.end());
+  }
   /// Sets the amplitude: the expected bend of a clock over the run, ticks. Call it before the
   /// functions below.
   void set_amplitude(double amplitude);

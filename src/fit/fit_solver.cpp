@@ -63,15 +63,10 @@ CausalFit FitSolver::run(double amplitude, const ClockErrors& start) {
   CausalFit fit;
   fit.amplitude = amplitude;
   if (Cancel(problem_.progress).asked()) return fit;
-  Vector v = values_of(start);
+  Vector v(cost_.size(), 0.0);
+  if (start.knots() == problem_.knots) std::ranges::copy(start.values(), v.begin());
   if (descend(v, fit)) describe(v, fit);
   return fit;
-}
-
-/// Initial unknowns; 0 if `start` has other knots.
-FitSolver::Vector FitSolver::values_of(const ClockErrors& start) const {
-  if (start.knots() != problem_.knots) return Vector(cost_.size(), 0.0);
-  return {start.values().begin(), start.values().end()};
 }
 
 /// Finds the minimum from `v`, which follows, by constraint generation: minimises over the active
@@ -184,7 +179,8 @@ FitSolver::End FitSolver::minimise(Vector& v, double enough, int most_steps, Cau
     gain = -slope;
     ++fit.steps;
     Vector there = v;
-    const double length = search_line(there, step, slope);
+    const double length = cost_.best_length(v, step, slope);
+    for (std::size_t i = 0; i < v.size(); ++i) there[i] += length * step[i];
     const double next = cost_.value(there);
     if (!(next < cost)) return End::minimum;
     v = std::move(there);
@@ -194,13 +190,6 @@ FitSolver::End FitSolver::minimise(Vector& v, double enough, int most_steps, Cau
       return End::minimum;
   }
   return End::steps;
-}
-
-/// Moves `v` along the step to the least cost. Returns the step length.
-double FitSolver::search_line(Vector& v, const Vector& step, double slope) {
-  const double length = cost_.best_length(v, step, slope);
-  for (std::size_t i = 0; i < v.size(); ++i) v[i] += length * step[i];
-  return length;
 }
 
 /// Fills the evidence and the figures of the solution. The curvature must be that of `v`.

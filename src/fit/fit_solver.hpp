@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "fit/active_set_selector.hpp"
@@ -46,14 +45,12 @@ class FitSolver {
 
   enum class End { minimum, steps, given_up };
 
-  [[nodiscard]] Vector values_of(const ClockErrors& start) const;
   bool descend(Vector& v, CausalFit& fit);
   std::size_t activate(const Vector& v, double margin);
   bool descend_on_active_set(Vector& v, CausalFit& fit);
   End descend_by_interior_point(Vector& v, CausalFit& fit);
   End descend_by_continuation(Vector& v, CausalFit& fit);
   End minimise(Vector& v, double enough, int most_steps, CausalFit& fit);
-  [[nodiscard]] double search_line(Vector& v, const Vector& step, double slope);
   void describe(const Vector& v, CausalFit& fit);
   [[nodiscard]] bool is_too_steep(const ClockErrors& errors) const;
   bool factorize(const Vector& v);

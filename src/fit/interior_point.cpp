@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "base/cancel.hpp"
 
@@ -116,18 +115,6 @@ double InteriorPoint::complementarity(double length) const {
   return sum;
 }
 
-/// Slack of a constraint just met whose product is the average of all (point on the central path).
-double InteriorPoint::central_slack() const {
-  return std::sqrt(complementarity(0) / static_cast<double>(states_.size()) / weight_);
-}
-
-/// Cost of all constraints with the present duals.
-double InteriorPoint::cost_of_duals() const {
-  double squares = 0;
-  for (const State& state : states_) squares += state.dual * state.dual;
-  return squares / (2 * weight_);
-}
-
 /// Predictor and correctors towards smaller products; `sum`: of all present products.
 InteriorPoint::Step InteriorPoint::best_step(const Vector& gradient, double sum) {
   // The predictor aims at products of 0. Its length determines the target of the corrector.
@@ -192,7 +179,10 @@ std::optional<int> InteriorPoint::run(Vector& v, double most_work, const Progres
   double unbalanced_new = 0;  // cost of the duals that came later
   for (int steps = 0; steps < InteriorPointThresholds::most_steps; ++steps) {
     const double sum = complementarity(0);
-    const double left = std::max({sum, unbalanced * cost_of_duals(), unbalanced_new});
+    double cost_of_duals = 0;
+    for (const State& state : states_) cost_of_duals += state.dual * state.dual;
+    cost_of_duals /= 2 * weight_;
+    const double left = std::max({sum, unbalanced * cost_of_duals, unbalanced_new});
     // With a tolerance no Newton steps follow.
     if ((tolerance > 0 ? left : sum) < InteriorPointThresholds::least_complementarity) return steps;
     if (tolerance > 0 && left < tolerance * cost_.value(v)) return steps;
@@ -204,7 +194,8 @@ std::optional<int> InteriorPoint::run(Vector& v, double most_work, const Progres
     advance(v, step);
     unbalanced *= 1 - step.length;
     unbalanced_new *= 1 - step.length;
-    double middle = central_slack();
+    // Slack of a constraint just met whose product is the average (point on the central path).
+    double middle = std::sqrt(complementarity(0) / static_cast<double>(states_.size()) / weight_);
     if (step.length < InteriorPointThresholds::short_step) {
       middle *= InteriorPointThresholds::widen;
       states_.clear();

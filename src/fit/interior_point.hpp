@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -72,8 +71,6 @@ class InteriorPoint {
   void advance(Vector& v, const Step& step);
   [[nodiscard]] double longest_step() const;
   [[nodiscard]] double complementarity(double length) const;
-  [[nodiscard]] double central_slack() const;
-  [[nodiscard]] double cost_of_duals() const;
 
   FitCost& cost_;
   Curvature& curvature_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "fit/latency_scale.hpp"
+#include "fit/evidence.hpp"
 
 #include <vector>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "fit/sparse_factor.hpp"
+#include "fit/curvature.hpp"
 
 #include <cmath>
 #include <cstdint>

@@ -7,13 +7,11 @@
 #include <utility>
 
 #include "base/try.hpp"
-#include "lines/stamp_arithmetic.hpp"
 
 namespace entrain::lines {
 namespace {
 
 using Bend = SimultaneousEnds::Bend;
-using BendsOfClocks = std::vector<std::vector<Bend>>;
 
 /// Knots from ends; tests: bends_from_ends_test.cpp, measurements: docs/decisions/41.
 struct WanderThresholds {
@@ -58,9 +56,9 @@ class FitBends {
     }
   }
 
-  Result<std::optional<BendsFromEnds>> run() {
+  Result<bool> run(SimultaneousEnds& ends) {
     measure();
-    if (!wanders()) return std::nullopt;
+    if (!wanders()) return false;
     const std::size_t most = most_points();
     double best = score();
     std::size_t best_points = 0;
@@ -76,11 +74,13 @@ class FitBends {
       best_points = points;
       failed = 0;
     }
-    if (best_points == 0) return std::nullopt;
+    if (best_points == 0) return false;
     bends_.assign(bends_.size(), {});
     use(false);
     for (std::size_t points = 2; points <= best_points; points *= 2) TRY(fit(points));
-    return BendsFromEnds{.of_clock = std::move(bends_), .spread = table_.spread()};
+    ends.bends = std::move(bends_);
+    ends.spread = table_.spread();
+    return true;
   }
 
  private:
@@ -234,7 +234,7 @@ class FitBends {
   std::vector<std::int64_t> lined_;    ///< time by its line, one per end
   std::vector<std::uint8_t> is_even_;  ///< 1 if its call is fitted, 0 if held out; one per place
   std::vector<std::vector<std::size_t>> used_;  ///< places fitted, one list per clock
-  BendsOfClocks bends_;
+  std::vector<std::vector<Bend>> bends_;        ///< one list per clock
 };
 
 }  // namespace
@@ -246,11 +246,10 @@ double bend_at(std::span<const Bend> bends, std::uint64_t stamp) {
   return between(bends, static_cast<std::size_t>(next - bends.begin()), stamp);
 }
 
-Result<std::optional<BendsFromEnds>> find_bends(const constraints::CallEnds& calls,
-                                                std::span<const SimultaneousEnds::Line> lines,
-                                                const FitControl& control) {
-  if (calls.ends.empty()) return std::nullopt;
-  return FitBends(calls, lines, control).run();
+Result<bool> find_bends(const constraints::CallEnds& calls, SimultaneousEnds& ends,
+                        const FitControl& control) {
+  if (calls.ends.empty()) return false;
+  return FitBends(calls, ends.lines, control).run(ends);
 }
 
 }  // namespace entrain::lines

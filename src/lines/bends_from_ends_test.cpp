@@ -36,11 +36,12 @@ struct WanderingCalls {
   static double true_wander(double amplitude, double time) {
     return amplitude * std::sin(time / k_s);
   }
-  [[nodiscard]] std::optional<BendsFromEnds> run(unsigned threads = 1) const {
+  [[nodiscard]] std::optional<SimultaneousEnds> run(unsigned threads = 1) const {
     const FitControl control{.threads = threads, .check = [] { return Result<void>(); }};
-    auto found = find_bends(calls, lines, control);
+    SimultaneousEnds ends{.lines = lines};
+    const Result<bool> found = find_bends(calls, ends, control);
     EXPECT_TRUE(found);
-    return *std::move(found);
+    return found && *found ? std::optional(ends) : std::nullopt;
   }
 };
 
@@ -48,12 +49,12 @@ TEST(BendsFromEnds, a_clock_that_wanders_is_followed_within_the_noise) {
   const WanderingCalls wandering(100'000, 1000);
   const auto found = wandering.run();
   ASSERT_TRUE(found);
-  ASSERT_EQ(found->of_clock.size(), 3U);
+  ASSERT_EQ(found->bends.size(), 3U);
   EXPECT_LT(found->spread, 1'000);
   double largest = 0;
   for (double time = 12 * k_s; time < 58 * k_s; time += k_s / 10) {
     const auto stamp = static_cast<std::uint64_t>(time);
-    const double apart = bend_at(found->of_clock[1], stamp) - bend_at(found->of_clock[0], stamp);
+    const double apart = bend_at(found->bends[1], stamp) - bend_at(found->bends[0], stamp);
     largest = std::max(largest, std::abs(apart + WanderingCalls::true_wander(100'000, time)));
   }
   EXPECT_LT(largest, 10'000);
@@ -65,10 +66,10 @@ TEST(BendsFromEnds, are_the_same_with_any_number_of_threads) {
   ASSERT_TRUE(alone && together);
   EXPECT_EQ(alone->spread, together->spread);
   for (std::size_t c = 0; c < 3; ++c) {
-    ASSERT_EQ(alone->of_clock[c].size(), together->of_clock[c].size());
-    for (std::size_t k = 0; k < alone->of_clock[c].size(); ++k) {
-      EXPECT_EQ(alone->of_clock[c][k].at, together->of_clock[c][k].at);
-      EXPECT_EQ(alone->of_clock[c][k].offset, together->of_clock[c][k].offset);
+    ASSERT_EQ(alone->bends[c].size(), together->bends[c].size());
+    for (std::size_t k = 0; k < alone->bends[c].size(); ++k) {
+      EXPECT_EQ(alone->bends[c][k].at, together->bends[c][k].at);
+      EXPECT_EQ(alone->bends[c][k].offset, together->bends[c][k].offset);
     }
   }
 }

@@ -13,7 +13,8 @@
 #include <Eigen/IterativeLinearSolvers>
 #include <Eigen/SparseCore>
 
-#include "constraints/strong_components.hpp"
+#include "base/ids.hpp"
+#include "base/strong_components.hpp"
 
 namespace entrain::lines {
 
@@ -334,12 +335,27 @@ class CentreSearch {
   std::vector<PairModel> models_;  ///< those of this step
 };
 
+/// First clock of the component of each clock, in which clocks bound each other in both directions,
+/// directly or around a cycle.
+std::vector<std::uint32_t> strong_components(std::size_t clocks,
+                                             std::span<const ClockConstraint> constraints) {
+  StrongComponents components(clocks);
+  components.find(constraints, [](const ClockConstraint& one) { return Arc{one.from, one.to}; });
+  std::vector<std::uint32_t> first_of(clocks, k_none), component(clocks);
+  for (std::uint32_t c = 0; c < clocks; ++c) {
+    const std::uint32_t of = components.of(c) == k_none ? c : components.of(c);
+    if (first_of[of] == k_none) first_of[of] = c;
+    component[c] = first_of[of];
+  }
+  return component;
+}
+
 }  // namespace
 
 std::optional<std::vector<ClockLine>> find_centre_lines(
     std::size_t clocks, std::span<const ClockConstraint> constraints, std::span<const double> rates,
     double typical) {
-  const std::vector<std::uint32_t> first_of = constraints::strong_components(clocks, constraints);
+  const std::vector<std::uint32_t> first_of = strong_components(clocks, constraints);
   std::vector<ClockConstraint> inside;
   for (const ClockConstraint& one : constraints) {
     if (first_of[one.from] == first_of[one.to]) inside.push_back(one);

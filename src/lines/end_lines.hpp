@@ -14,10 +14,29 @@
 #include <entrain/error.hpp>
 
 #include "base/executor.hpp"
-#include "constraints/call_ends.hpp"
-#include "lines/stamp_arithmetic.hpp"
+#include "constraints/constraint.hpp"
 
 namespace entrain::lines {
+
+/// Lower median; reorders `values`, which must not be empty.
+inline std::int64_t lower_median(std::span<std::int64_t> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// Mean of the lower and the upper median, rounded down; reorders `values`.
+inline std::int64_t middle_median(std::span<std::int64_t> values) {
+  const std::int64_t low = lower_median(values);
+  const auto upper = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), upper, values.end());
+  return low + (*upper - low) / 2;
+}
+
+/// Ticks from `from` to `to`, which are less than 2^63 apart.
+inline double stamp_distance(std::uint64_t from, std::uint64_t to) {
+  return static_cast<double>(static_cast<std::int64_t>(to - from));
+}
 
 /// Straight lines through simultaneous ends of collectives: one per clock, to a common time. Where
 /// clocks wander, also bends of the lines.
@@ -38,8 +57,8 @@ struct SimultaneousEnds {
     std::uint64_t at = 0;  ///< stamp
     double offset = 0;     ///< ticks to be added to the line
   };
-  std::vector<Line> lines;               ///< one per clock
-  std::vector<std::vector<Bend>> bends;  ///< one list per clock; empty if none bends
+  std::vector<Line> lines;                 ///< one per clock
+  std::vector<std::vector<Bend>> bends{};  ///< one list per clock; empty if none bends
   std::int64_t spread = 0;  ///< median distance of an end from the middle of its call, ticks
 };
 
@@ -79,10 +98,9 @@ class EndTable {
   EndTable& operator=(const EndTable&) = delete;
 
   [[nodiscard]] std::size_t clocks() const { return first_.size() - 1; }
-  [[nodiscard]] std::size_t first(std::size_t c) const { return first_[c]; }  ///< place
-  [[nodiscard]] std::size_t last(std::size_t c) const {
-    return first_[c + 1];
-  }  ///< the first value of the next clock
+  /// First place of a clock, and one past its last.
+  [[nodiscard]] std::size_t first(std::size_t c) const { return first_[c]; }
+  [[nodiscard]] std::size_t last(std::size_t c) const { return first_[c + 1]; }
   [[nodiscard]] std::size_t size_of(std::size_t c) const { return last(c) - first(c); }
   [[nodiscard]] std::size_t place(std::size_t end) const { return place_[end]; }
   [[nodiscard]] std::uint64_t time_at(std::size_t place) const {

@@ -16,7 +16,7 @@
 #include "constraints/base_line.hpp"
 #include "difference/at_zero.hpp"
 #include "difference/system.hpp"
-#include "lines/bend_to_ends.hpp"
+#include "lines/bends_from_ends.hpp"
 #include "lines/centre_lines.hpp"
 #include "lines/clock_lines.hpp"
 #include "lines/offsets.hpp"
@@ -40,6 +40,9 @@ struct AlignmentThresholds {
   static constexpr double rounding = 2;
   /// Ends that every clock needs before lines through ends replace those from edges.
   static constexpr std::size_t least_ends = 4;
+  /// Sample of collectives whose ends are used.
+  static constexpr std::size_t most_calls = 2048, most_ends = std::size_t{1} << 19,
+                               least_calls = 16;
 };
 
 /// A value of every clock, told to all processes. `of(clock, stamps)`: that of a clock of this
@@ -78,6 +81,38 @@ bool follow(constraints::ConstrainedClocks& clocks, const std::vector<ClockLine>
     if (lines[c].offset == 0 && lines[c].rate == 0) return std::nullopt;
     return moved_map(clocks.map_of(c), stamps, lines[c]);
   });
+}
+
+/// Adds bends, at times of the map. False, with all maps as before, if time would run backward.
+bool follow(constraints::ConstrainedClocks& clocks,
+            const std::vector<std::vector<SimultaneousEnds::Bend>>& bends) {
+  return clocks.replace_maps([&](std::uint32_t c, const trace::LocationSkeleton& stamps) -> Map {
+    if (bends[c].empty()) return std::nullopt;
+    std::vector<std::int64_t> times;
+    for (const SimultaneousEnds::Bend& bend : bends[c]) {
+      times.push_back(static_cast<std::int64_t>(bend.at));
+    }
+    return constraints::bent_map(clocks.map_of(c), stamps, times, [&](std::int64_t time) {
+      return std::llround(bend_at(bends[c], static_cast<std::uint64_t>(time)));
+    });
+  });
+}
+
+/// Collectives whose ends alignments use: about 2,048 and half a million ends at most.
+constraints::CallEnds sample_ends(const constraints::ConstrainedClocks& clocks) {
+  const std::size_t calls =
+      std::max(AlignmentThresholds::most_ends / clocks.clocks(), AlignmentThresholds::least_calls);
+  return clocks.ends_of_calls(std::min(calls, AlignmentThresholds::most_calls));
+}
+
+/// Misfit of the present maps: spread of ends plus the root mean square of violations, ticks.
+/// Collective.
+double misfit(constraints::ConstrainedClocks& clocks) {
+  clocks.collect(nullptr);
+  const auto edges = static_cast<double>(std::max<std::size_t>(clocks.constraints().size(), 1));
+  const double violation = std::sqrt(clocks.sum_of_squared_violations() / edges);
+  const auto spread = static_cast<double>(spread_of(sample_ends(clocks)));
+  return violation + spread;
 }
 
 /// Aligns groups of clocks, round by round. `group_of`: first clock of the group that each clock is
@@ -263,15 +298,12 @@ void move_along(constraints::ConstrainedClocks& clocks, const std::vector<ClockM
 std::vector<std::uint32_t> by_distance(const std::vector<ClockLine>& moves, std::int64_t middle) {
   std::vector<std::uint32_t> order(moves.size());
   std::iota(order.begin(), order.end(), 0U);
-  const auto sort_by = [&](const auto& key) {
-    std::ranges::stable_sort(order,
-                             [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
-  };
-  sort_by([&](std::uint32_t c) { return moves[c].shift(middle); });
+  const auto shift = [&](std::uint32_t c) { return moves[c].shift(middle); };
+  std::ranges::stable_sort(order, {}, shift);
   const std::uint32_t median = order[(order.size() - 1) / 2];
   std::iota(order.begin(), order.end(), 0U);
-  sort_by([&](std::uint32_t c) {
-    return std::pair(c != median, std::abs(moves[c].shift(middle) - moves[median].shift(middle)));
+  std::ranges::stable_sort(order, {}, [&](std::uint32_t c) {
+    return std::pair(c != median, std::abs(shift(c) - shift(median)));
   });
   return order;
 }
@@ -383,6 +415,21 @@ Result<Alignment> align_unmeasured(constraints::ConstrainedClocks& clocks) {
                   "nothing was seen to go both ways; {}",
                   ends, groups_seen.size(), consensus),
       by_ends};
+}
+
+Result<bool> bend_to_ends(constraints::ConstrainedClocks& clocks) {
+  const constraints::CallEnds calls = sample_ends(clocks);
+  if (calls.ends.empty()) return false;
+  SimultaneousEnds ends{.lines = std::vector<SimultaneousEnds::Line>(clocks.clocks())};
+  TRY_ASSIGN(const bool wander,
+             find_bends(calls, ends, {.check = [&] { return clocks.check_cancelled(); }}));
+  if (!wander) return false;
+  const double by_edges = misfit(clocks);
+  const std::vector<ClockMap> before = clocks.maps();
+  if (!follow(clocks, ends.bends)) return false;
+  if (misfit(clocks) < by_edges) return true;
+  clocks.set_maps(before);
+  return false;
 }
 
 }  // namespace entrain::lines

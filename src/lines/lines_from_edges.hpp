@@ -18,4 +18,11 @@ struct Alignment {
 /// ErrorKind::interrupted. Collective.
 Result<Alignment> align_unmeasured(constraints::ConstrainedClocks& clocks);
 
+/// Bends clocks so that the ends of collectives coincide, which edges do not demand: nobody leaves
+/// before all have come, and all leave soon (docs/method.md, section 8). `clocks` must be evaluated
+/// before the call, and is evaluated after it. False, with all maps as before, if ends do not
+/// wander, do not predict each other, or violations grow by more than ends come together. Errors:
+/// ErrorKind::interrupted. Collective.
+Result<bool> bend_to_ends(constraints::ConstrainedClocks& clocks);
+
 }  // namespace entrain::lines

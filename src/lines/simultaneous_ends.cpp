@@ -5,14 +5,12 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
-#include <span>
 #include <utility>
 
 #include "base/cancel.hpp"
 #include "base/disjoint_sets.hpp"
 #include "base/try.hpp"
 #include "lines/bends_from_ends.hpp"
-#include "lines/stamp_arithmetic.hpp"
 
 namespace entrain::lines {
 namespace {
@@ -323,11 +321,7 @@ Result<std::optional<SimultaneousEnds>> find_simultaneous_ends(const Clocks& clo
   TRY_ASSIGN(std::optional<SimultaneousEnds> found,
              find_simultaneous_ends(clocks.clocks.size(), calls, control));
   if (!found) return found;
-  TRY_ASSIGN(std::optional<BendsFromEnds> bends, find_bends(calls, found->lines, control));
-  if (bends) {
-    found->bends = std::move(bends->of_clock);
-    found->spread = bends->spread;
-  }
+  TRY(find_bends(calls, *found, control));
   for (std::size_t c = 0; c < clocks.clocks.size(); ++c) {
     found->lines[c].events = clocks.clocks[c].events.value_or(found->lines[c].events);
   }

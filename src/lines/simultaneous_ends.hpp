@@ -12,7 +12,7 @@
 #include <entrain/error.hpp>
 #include <entrain/progress.hpp>
 
-#include "constraints/call_ends.hpp"
+#include "constraints/constraint.hpp"
 #include "lines/clock_lines.hpp"
 #include "lines/end_lines.hpp"
 
