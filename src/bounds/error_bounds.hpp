@@ -19,6 +19,11 @@ inline constexpr std::int64_t k_far = std::int64_t{1} << 46;
 
 using difference::RateRange;
 
+/// The rates of u (difference::System), which is the negative of an error.
+[[nodiscard]] inline RateRange of_u(const RateRange& error) {
+  return {-error.upper_ppb, -error.lower_ppb};
+}
+
 /// Limits on the rates of errors: by how much a rate leaves its mean, and where that lies.
 struct RateLimits {
   std::int64_t wander_ppb = 0;

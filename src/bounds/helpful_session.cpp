@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "bounds/violated_edges.hpp"
+
 namespace entrain::bounds {
 namespace {
 
@@ -53,12 +55,6 @@ std::int64_t excess(const SolvedProblem& solved, const ClockConstraint& a,
 }
 
 }  // namespace
-
-difference::Edge edge_of(const ClockConstraint& constraint, std::int64_t begin) {
-  return {.cause = {constraint.from, constraint.from_time - begin},
-          .effect = {constraint.to, constraint.to_time - begin},
-          .delay = constraint.to_time - constraint.from_time - constraint.slack};
-}
 
 std::optional<Narrowed> with_more(const SolvedProblem& solved,
                                   std::span<const ClockConstraint> more) {

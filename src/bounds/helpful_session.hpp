@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include <entrain/report.hpp>
+
 #include "bounds/solve_errors.hpp"
 #include "constraints/constraint.hpp"
 
@@ -20,9 +22,6 @@ struct SolvedProblem {
   const Narrowed& solution;
   std::span<const std::int64_t> times;  ///< increasing; where bounds are looked at
 };
-
-/// A constraint as an edge of an ErrorProblem.
-[[nodiscard]] difference::Edge edge_of(const ClockConstraint& constraint, std::int64_t begin);
 
 /// Returns limits and intervals with further constraints; empty if these contradict the problem, or
 /// take too many steps.

@@ -276,13 +276,13 @@ class Prover {
   void search_edges(const RateLimits& limits) {
     MuTicks mu = context_.mu;
     for (std::int64_t& one : mu) one -= mu_margin();
-    edges_.emplace(context_, ViolatedEdges::Setting{.clock_of = result_.clock_of,
-                                                    .clocks = clocks_,
+    edges_.emplace(context_, ViolatedEdges::Setting{.edges = {.clock_of = result_.clock_of,
+                                                              .clocks = clocks_,
+                                                              .mu = mu,
+                                                              .begin = begin_,
+                                                              .end = end_,
+                                                              .margins = result_.quantum},
                                                     .lines = result_.lines,
-                                                    .begin = begin_,
-                                                    .end = end_,
-                                                    .mu = mu,
-                                                    .margins = result_.quantum,
                                                     .most_error = k_far,
                                                     .limits = limits});
     edges_->add_tightest([&](LocationIndex l) {

@@ -2,7 +2,6 @@
 #include "bounds/solve_errors.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <utility>
 
@@ -27,9 +26,6 @@ struct SolvingThresholds {
   /// Another round needs a limit that fell by more than 1 in so many.
   static constexpr std::int64_t worthwhile = 1024;
 };
-
-/// The rates of u, which is the negative of an error.
-RateRange of_u(const RateRange& error) { return {-error.upper_ppb, -error.lower_ppb}; }
 
 /// Rates of u that errors within limits have.
 difference::ClockLimits limits_of(const ErrorProblem& problem, const RateLimits& limits,

@@ -8,7 +8,6 @@
 #include "base/exact.hpp"
 #include "base/executor.hpp"
 #include "base/flat_map.hpp"
-#include "constraints/edge_constraints.hpp"
 
 namespace entrain::bounds {
 
@@ -31,7 +30,7 @@ unsigned bits_for(std::int64_t span, std::int64_t most_error) {
 
 ViolatedEdges::ViolatedEdges(const constraints::Context& context, const Setting& setting)
     : setting_(setting),
-      graph_(binding_edges(context, setting.clock_of, on_lines(context), setting.limits)),
+      graph_(binding_edges(context, setting.edges.clock_of, on_lines(context), setting.limits)),
       context_{.share = context.share,
                .graph = graph_,
                .mu = context.mu,
@@ -39,47 +38,39 @@ ViolatedEdges::ViolatedEdges(const constraints::Context& context, const Setting&
                .reference = context.reference,
                .threads = context.threads,
                .progress = context.progress},
-      bits_(bits_for(setting.end - setting.begin, setting.most_error)),
-      windows_(GenerationSizes::coarsest),
-      times_(on_lines(context_)) {}
+      times_(on_lines(context_)) {
+  setting_.edges.times = times_;
+  setting_.edges.windows = GenerationSizes::coarsest;
+  setting_.edges.bits = bits_for(setting.edges.end - begin(), setting.most_error);
+  setting_.edges.threads = context.threads;
+}
 
 /// Times of the nodes of a context along base lines.
 BigVector<std::int64_t> ViolatedEdges::on_lines(const constraints::Context& context) const {
   BigVector<std::int64_t> times;
   constraints::evaluate_nodes(
-      context, times, [&](LocationIndex l) { return setting_.lines[setting_.clock_of[l]]; });
+      context, times, [&](LocationIndex l) { return setting_.lines[setting_.edges.clock_of[l]]; });
   return times;
 }
 
 void ViolatedEdges::begin_anew() {
-  windows_ = GenerationSizes::first;
+  setting_.edges.windows = GenerationSizes::first;
   near_ = 1;
 }
 
 /// Windows in which errors change by about what edges may be near: of more edges of a pair in one
 /// of them the tightest says nearly all.
 void ViolatedEdges::choose_windows(std::int64_t rate_ppb) {
-  const Int128 change = (static_cast<Int128>(setting_.end - setting_.begin) << bits_) * rate_ppb;
-  const Int128 windows = change / k_billion / near_;
-  windows_ = static_cast<std::uint32_t>(std::clamp<Int128>(
-      windows, std::min(2 * windows_, GenerationSizes::finest), GenerationSizes::finest));
+  const Int128 change = (Int128{setting_.edges.end - begin()} << bits()) * rate_ppb;
+  const std::uint32_t least = std::min(2 * setting_.edges.windows, GenerationSizes::finest);
+  setting_.edges.windows = static_cast<std::uint32_t>(
+      std::clamp<Int128>(change / k_billion / near_, least, GenerationSizes::finest));
 }
 
 bool ViolatedEdges::collect(std::int64_t most_slack, std::int64_t rate_ppb) {
-  constraints::ConstraintOptions options;
-  options.times = times_;
-  options.clock_of = setting_.clock_of;
-  options.clocks = setting_.clocks;
-  options.mu = setting_.mu;
-  options.begin = setting_.begin;
-  options.end = setting_.end;
-  options.windows = windows_;
-  options.corrected = corrected_;
-  options.bits = bits_;
-  options.most_slack = most_slack;
-  options.margins = setting_.margins;
-  options.threads = context_.threads;
-  const auto found = constraints::collect_violated(context_.team(), context_.graph, options);
+  setting_.edges.corrected = corrected_;
+  setting_.edges.most_slack = most_slack;
+  const auto found = constraints::collect_violated(context_.team(), graph_, setting_.edges);
   double worst = 0;
   for (const auto& [one, slack] : found) worst = std::min(worst, slack);
   if (worst >= 0 && most_slack == near_) return false;
@@ -90,11 +81,7 @@ bool ViolatedEdges::collect(std::int64_t most_slack, std::int64_t rate_ppb) {
 
 bool ViolatedEdges::keep(std::span<const constraints::LimitingEdge> found) {
   const std::size_t before = edges_.size();
-  for (const auto& [one, slack] : found) {
-    edges_.push_back({.cause = {one.from, one.from_time - setting_.begin},
-                      .effect = {one.to, one.to_time - setting_.begin},
-                      .delay = one.to_time - one.from_time - one.slack});
-  }
+  for (const auto& [one, slack] : found) edges_.push_back(edge_of(one, begin()));
   const auto added = edges_.begin() + static_cast<std::ptrdiff_t>(before);
   std::sort(added, edges_.end());
   std::inplace_merge(edges_.begin(), added, edges_.end());
@@ -113,7 +100,7 @@ class BindingEdges {
   BindingEdges(const constraints::Context& context, std::span<const std::uint32_t> clock_of,
                std::span<const std::int64_t> times, const RateLimits& limits)
       : context_(context), graph_(context.graph), clock_of_(clock_of), times_(times) {
-    for (const std::uint32_t clock : clock_of) rates_.push_back(limits.of(clock));
+    for (const std::uint32_t clock : clock_of) rates_.push_back(of_u(limits.of(clock)));
   }
 
   [[nodiscard]] BigVector<Edge> choose() const {
@@ -135,60 +122,48 @@ class BindingEdges {
       return std::lower_bound(graph_.edges.begin(), graph_.edges.end(), node, ends_before);
     };
     const auto begin = of_node(graph_.first_node[to]), end = of_node(graph_.first_node[to + 1]);
-    FlatMap<LocationIndex, Latest, IntegerHash> latest;  // one per sender
+    Latest latest;
     std::vector<Chosen> left;
     for (auto edge = begin; edge != end; ++edge) {
       if (end - edge > k_ahead) __builtin_prefetch(&times_[edge[k_ahead].send]);
       const LocationIndex from = graph_.location_of(edge->send);
       if (clock_of_[from] == clock_of_[to]) continue;
-      const Constraint one{times_[edge->send], times_[edge->receive],
-                           graph_.mu_of(*edge, context_.mu)};
-      Latest& before = *latest.insert(from, Latest()).first;
-      if (before.take(one, rates_[from], rates_[to])) left.push_back({*edge, one, from});
+      const difference::Edge one{{from, times_[edge->send]},
+                                 {to, times_[edge->receive]},
+                                 graph_.mu_of(*edge, context_.mu)};
+      if (take(one, latest)) left.push_back({*edge, one});
     }
     latest = {};
     std::vector<Edge> edges;
     for (auto one = left.rbegin(); one != left.rend(); ++one) {
-      Latest& after = *latest.insert(one->from, Latest()).first;
-      if (after.take(one->constraint, rates_[one->from], rates_[to])) edges.push_back(one->edge);
+      if (take(one->constraint, latest)) edges.push_back(one->edge);
     }
     std::ranges::reverse(edges);
     return edges;
   }
 
-  struct Constraint {
-    std::int64_t begin = 0, end = 0, mu = 0;
-
-    /// True if clocks with errors of these rates that meet `other` meet this.
-    [[nodiscard]] bool is_implied_by(const Constraint& other, const RateRange& of_begin,
-                                     const RateRange& of_end) const {
-      const Int128 more = Int128{end - other.end} - (begin - other.begin) - (mu - other.mu);
-      return more * k_billion >= of_end.most(end - other.end) + of_begin.most(other.begin - begin);
-    }
-  };
+  /// An edge, and its constraint on the errors of its locations.
   struct Chosen {
     Edge edge;
-    Constraint constraint;
-    LocationIndex from = k_none;
+    difference::Edge constraint;
   };
+  /// The last edge of each sender that was taken.
+  using Latest = FlatMap<LocationIndex, difference::Edge, IntegerHash>;
 
-  /// Last edge from a location that no edge before it implies.
-  struct Latest {
-    bool is_known = false;
-    Constraint constraint;
-
-    bool take(const Constraint& one, const RateRange& of_begin, const RateRange& of_end) {
-      if (is_known && one.is_implied_by(constraint, of_begin, of_end)) return false;
-      *this = {true, one};
-      return true;
-    }
-  };
+  /// Takes an edge. False if the last one of its sender implies it.
+  bool take(const difference::Edge& one, Latest& latest) const {
+    const LocationIndex from = one.cause.clock, to = one.effect.clock;
+    const auto [last, is_new] = latest.insert(from, one);
+    if (!is_new && is_implied_by(one, *last, rates_[from], rates_[to])) return false;
+    *last = one;
+    return true;
+  }
 
   const constraints::Context& context_;
   const Graph& graph_;
   std::span<const std::uint32_t> clock_of_;
   std::span<const std::int64_t> times_;
-  std::vector<RateRange> rates_;  ///< limits on the rates of errors, one per location
+  std::vector<RateRange> rates_;  ///< limits on the rates of u, one per location
 };
 
 /// Takes the nodes that edges and calls of a graph touch out of another one.

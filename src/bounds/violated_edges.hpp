@@ -10,10 +10,18 @@
 #include "bounds/error_bounds.hpp"
 #include "constraints/base_line.hpp"
 #include "constraints/context.hpp"
-#include "constraints/tightest_edges.hpp"
+#include "constraints/edge_constraints.hpp"
 #include "difference/system.hpp"
 
 namespace entrain::bounds {
+
+/// A constraint as an edge whose stamps count from `begin`.
+[[nodiscard]] inline difference::Edge edge_of(const constraints::ClockConstraint& constraint,
+                                              std::int64_t begin) {
+  return {.cause = {constraint.from, constraint.from_time - begin},
+          .effect = {constraint.to, constraint.to_time - begin},
+          .delay = constraint.to_time - constraint.from_time - constraint.slack};
+}
 
 /// Edges of a trace as difference constraints, taken when clocks violate them: a trace has many,
 /// and few of them matter. Where a solution of the taken ones violates no other, it is one of all
@@ -24,12 +32,9 @@ namespace entrain::bounds {
 class ViolatedEdges {
  public:
   struct Setting {
-    std::span<const std::uint32_t> clock_of;       ///< clock of each location
-    std::uint32_t clocks = 0;                      ///< their number
+    /// Clocks, first and last time of all events, least latencies, and what stamps may be off by.
+    constraints::ConstraintOptions edges;
     std::span<const constraints::BaseLine> lines;  ///< one per clock
-    std::int64_t begin = 0, end = 0;               ///< first and last time of all events
-    MuTicks mu{};                                  ///< least latencies, ticks
-    std::span<const std::int64_t> margins{};       ///< what stamps may be off by; empty: 0
     /// Largest distance of the times that are asked about from base lines, ticks.
     std::int64_t most_error = 0;
     RateLimits limits{};  ///< limits on rates: edges count that bind errors within them
@@ -40,8 +45,8 @@ class ViolatedEdges {
   ViolatedEdges& operator=(const ViolatedEdges&) = delete;
 
   /// Parts of a tick in which times are given to add(): 2^bits(), so that rates round to little.
-  [[nodiscard]] unsigned bits() const { return bits_; }
-  [[nodiscard]] std::int64_t begin() const { return setting_.begin; }
+  [[nodiscard]] unsigned bits() const { return setting_.edges.bits; }
+  [[nodiscard]] std::int64_t begin() const { return setting_.edges.begin; }
   [[nodiscard]] const RateLimits& limits() const { return setting_.limits; }
 
   /// Adds edges that are violated by the times which clock_of(l) makes of the stamps of location l:
@@ -77,8 +82,6 @@ class ViolatedEdges {
   Setting setting_;
   match::Graph graph_;  ///< the edges that count
   constraints::Context context_;
-  unsigned bits_;
-  std::uint32_t windows_;              ///< more with every call
   std::int64_t near_ = 1;              ///< slack below which an edge is nearly violated, parts
   BigVector<std::int64_t> times_;      ///< times of the nodes along base lines, ghosts too
   BigVector<std::int64_t> corrected_;  ///< times that are asked about, parts

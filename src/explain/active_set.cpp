@@ -74,8 +74,13 @@ struct Shown {
   Event event{};
 };
 
+/// A pair, and by how much it is met, rounded down; negative: it is violated.
+struct Tight {
+  Exact margin = difference::k_unbounded;
+  ActiveSet::Pair pair{};
+};
+
 /// Leaves the tightest constraints, `most` of them.
-template <class Tight>
 void keep_tightest(std::vector<Tight>& all, std::size_t most) {
   if (all.size() <= most) return;
   const auto key = [](const Tight& one) { return std::tie(one.margin, one.pair); };
@@ -83,25 +88,24 @@ void keep_tightest(std::vector<Tight>& all, std::size_t most) {
   all.resize(most);
 }
 /// Adds one, where only so many are wanted.
-template <class Tight>
 void add_tight(std::vector<Tight>& all, const Tight& one, std::size_t most) {
   all.push_back(one);
   if (all.size() >= 4 * most) keep_tightest(all, most);
 }
-
-}  // namespace
-
-/// A pair, and by how much it is met, rounded down; negative: it is violated.
-struct ActiveSet::Tight {
-  Exact margin = difference::k_unbounded;
-  Pair pair{};
-};
+/// Adds the pairs of the tightest constraints, `most` of them.
+void activate(std::vector<Tight> tightest, std::size_t most, std::vector<ActiveSet::Pair>& pairs) {
+  keep_tightest(tightest, most);
+  for (const Tight& one : tightest) {
+    if (one.margin < difference::k_unbounded) pairs.push_back(one.pair);
+  }
+  std::ranges::sort(pairs);
+}
 
 /// Calls use(tight) for an edge; for every end of an instance, with the latest begin of another
 /// part. `offset(event, up)`: that of a part.
 template <class Offset, class Use>
-void ActiveSet::for_each_pair(std::uint32_t number, const Parts& parts, Offset& offset,
-                              const Use& use) const {
+void for_each_pair(const difference::Constraints& constraints, std::uint32_t number,
+                   const Parts& parts, Offset& offset, const Use& use) {
   const auto shown = [&](const Event& event, bool is_cause) {
     const Event of_part = parts(event);
     return Shown{offset(of_part, is_cause) + Exact{event.stamp} * k_tick, of_part.clock, event};
@@ -111,11 +115,11 @@ void ActiveSet::for_each_pair(std::uint32_t number, const Parts& parts, Offset& 
     const Exact margin = effect.time - cause.time - Exact{delay} * k_tick;
     use(Tight{margin, {{cause.event, effect.event, delay}, number}});
   };
-  if (number < constraints_.edges.size()) {
-    const difference::Edge& edge = constraints_.edges[number];
+  if (number < constraints.edges.size()) {
+    const difference::Edge& edge = constraints.edges[number];
     return take(shown(edge.cause, true), shown(edge.effect, false), edge.delay);
   }
-  const difference::Instance& instance = constraints_.instances[number - constraints_.edges.size()];
+  const difference::Instance& instance = constraints.instances[number - constraints.edges.size()];
   std::array<Shown, 2> latest;  // of different parts
   for (const Event& member : instance.begins) {
     const Shown begin = shown(member, true);
@@ -133,6 +137,12 @@ void ActiveSet::for_each_pair(std::uint32_t number, const Parts& parts, Offset& 
   }
 }
 
+std::size_t count_of(const difference::Constraints& constraints) {
+  return constraints.edges.size() + constraints.instances.size();
+}
+
+}  // namespace
+
 ActiveSet::ActiveSet(const difference::Constraints& constraints, const Estimate& estimate,
                      std::size_t first)
     : constraints_(constraints), first_(first), size_(constraints.edges.size()) {
@@ -143,23 +153,14 @@ ActiveSet::ActiveSet(const difference::Constraints& constraints, const Estimate&
   std::iota(whole.first.begin(), whole.first.end(), 0U);
   const auto offset = [&](Event event, bool) { return Exact{estimate(event)} * k_tick; };
   std::vector<Tight> tight;
-  for (std::uint32_t n = 0; n < count(); ++n) {
+  for (std::uint32_t n = 0; n < count_of(constraints); ++n) {
     Tight tightest;
-    for_each_pair(n, whole, offset, [&](const Tight& one) {
+    for_each_pair(constraints, n, whole, offset, [&](const Tight& one) {
       if (one.margin < tightest.margin) tightest = one;
     });
     add_tight(tight, tightest, first_);
   }
-  activate(std::move(tight));
-}
-
-/// Activates the tightest constraints, and no more than at first.
-void ActiveSet::activate(std::vector<Tight> tightest) {
-  keep_tightest(tightest, first_);
-  for (const Tight& one : tightest) {
-    if (one.margin < difference::k_unbounded) pairs_.push_back(one.pair);
-  }
-  std::ranges::sort(pairs_);
+  activate(std::move(tight), first_, pairs_);
 }
 
 bool ActiveSet::add_violated(const ActiveSolution& solution,
@@ -170,16 +171,16 @@ bool ActiveSet::add_violated(const ActiveSolution& solution,
   Between offset(solution);
   std::vector<Tight> violated;
   Exact least = 0;
-  for (std::uint32_t n = 0; n < count(); ++n) {
+  for (std::uint32_t n = 0; n < count_of(constraints_); ++n) {
     if (is_left_out(n)) continue;
-    for_each_pair(n, solution.parts, offset, [&](const Tight& one) {
-      if (one.margin > -least || contains(one.pair)) return;
+    for_each_pair(constraints_, n, solution.parts, offset, [&](const Tight& one) {
+      if (one.margin > -least || std::ranges::binary_search(pairs_, one.pair)) return;
       least = std::min(least, one.margin);
       add_tight(violated, one, first_);
     });
   }
   if (least == 0) return false;
-  activate(std::move(violated));
+  activate(std::move(violated), first_, pairs_);  // no more than at first
   return true;
 }
 

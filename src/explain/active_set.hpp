@@ -73,18 +73,6 @@ class ActiveSet {
   [[nodiscard]] const std::vector<std::int64_t>& stamps(std::uint32_t clock);
 
  private:
-  struct Tight;
-  void activate(std::vector<Tight> tightest);
-  template <class Offset, class Use>
-  void for_each_pair(std::uint32_t number, const Parts& parts, Offset& offset,
-                     const Use& use) const;
-  [[nodiscard]] bool contains(const Pair& pair) const {
-    return std::ranges::binary_search(pairs_, pair);
-  }
-  [[nodiscard]] std::uint32_t count() const {
-    return static_cast<std::uint32_t>(constraints_.edges.size() + constraints_.instances.size());
-  }
-
   const difference::Constraints& constraints_;
   std::size_t first_;
   std::size_t size_ = 0;  ///< edges and members of instances

@@ -7,7 +7,6 @@
 #include <set>
 #include <span>
 #include <tuple>
-#include <utility>
 
 namespace entrain::explain {
 

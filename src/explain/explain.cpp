@@ -10,7 +10,6 @@
 #include <set>
 #include <utility>
 
-#include "explain/active_set.hpp"
 #include "explain/cover.hpp"
 
 namespace entrain::explain {

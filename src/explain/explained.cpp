@@ -2,7 +2,6 @@
 #include "explain/explained.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -10,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "base/edge_list.hpp"
 #include "base/exact.hpp"
 #include "explain/active_set.hpp"
 #include "explain/given_constraints.hpp"

@@ -7,8 +7,6 @@
 #include <map>
 #include <utility>
 
-#include "base/edge_list.hpp"
-
 namespace entrain::explain {
 
 namespace {

@@ -16,12 +16,7 @@ constexpr std::int64_t k_largest_limit_ppb = k_billion / 10;
 /// Steps of the search: some seconds, and about so many sweeps over all edges.
 constexpr std::uint64_t k_steps_of_limit = std::uint64_t{1} << 28, k_sweeps_of_limit = 2048;
 
-/// First and last stamp of a clock in constraints.
-void extend(difference::MeanLimit& life, std::int64_t stamp) {
-  life.first = std::min(life.first, stamp);
-  life.last = std::max(life.last, stamp);
-}
-
+/// First and last stamps of clocks, of events or in constraints.
 std::vector<difference::MeanLimit> lives_of(const Clocks& run,
                                             const difference::Constraints& constraints,
                                             std::uint64_t base) {
@@ -33,11 +28,15 @@ std::vector<difference::MeanLimit> lives_of(const Clocks& run,
     lives[c].first = static_cast<std::int64_t>(events->first - base);  // may be before it
     lives[c].last = static_cast<std::int64_t>(events->last - base);
   }
-  const auto see = [&](const difference::Event& event) { extend(lives[event.clock], event.stamp); };
+  const auto see = [&](const difference::Event& event) {
+    difference::MeanLimit& life = lives[event.clock];
+    life.first = std::min(life.first, event.stamp);
+    life.last = std::max(life.last, event.stamp);
+  };
   for (const difference::Edge& edge : constraints.edges) see(edge.cause), see(edge.effect);
   for (const difference::Instance& instance : constraints.instances) {
-    for (const difference::Event& event : instance.begins) see(event);
-    for (const difference::Event& event : instance.ends) see(event);
+    std::ranges::for_each(instance.begins, see);
+    std::ranges::for_each(instance.ends, see);
   }
   return lives;
 }

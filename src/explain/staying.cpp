@@ -2,7 +2,6 @@
 #include "explain/staying.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
 #include <utility>
 
