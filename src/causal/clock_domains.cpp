@@ -66,42 +66,37 @@ Measured summary_of(const trace::LocationSkeleton& location) {
 /// Edges between units, the tightest of each ordered pair, as if all units read one clock.
 using UnitEdges = std::vector<constraints::ClockConstraint>;
 
-/// Intervals of constant offsets from one unit's clock that edges leave to the clocks of others.
-class OpenOffsets {
- public:
-  OpenOffsets(const UnitEdges& of_units, std::uint32_t reference) {
-    const auto event = [&](std::uint32_t unit) {
-      const auto number = static_cast<std::uint32_t>(numbers_.size());
-      return difference::Event{numbers_.try_emplace(unit, number).first->second, 0};
-    };
-    event(reference);
-    std::vector<difference::Edge> edges;
-    for (const constraints::ClockConstraint& one : of_units) {
-      if (one.slack < difference::k_longest)
-        edges.push_back({event(one.from), event(one.to), -one.slack});
-    }
-    const std::vector<difference::ClockLimits> limits(numbers_.size());
-    const difference::System system({.clocks = limits, .reference = 0, .edges = edges});
-    difference::Effort effort;
-    const auto bounds = difference::find_bounds(system, effort);
-    if (!bounds) return;
-    widths_.resize(numbers_.size());
-    for (difference::Node node = 1; node < system.stamped(); ++node) {
-      const difference::Exact lower = bounds->lower[node], upper = bounds->upper[node];
-      if (difference::is_unbounded(lower) || difference::is_unbounded(upper)) continue;
-      widths_[system.clock(node)] = difference::ceil_ticks(upper - lower);
-    }
+/// Widths of the intervals of constant offsets from one unit's clock that edges leave to the clocks
+/// of others, ticks; of those that have both ends.
+std::map<std::uint32_t, std::int64_t> open_widths(const UnitEdges& of_units,
+                                                  std::uint32_t reference) {
+  std::vector<std::uint32_t> units{reference};
+  for (const constraints::ClockConstraint& one : of_units)
+    units.insert(units.end(), {one.from, one.to});
+  std::sort(units.begin(), units.end());
+  units.erase(std::unique(units.begin(), units.end()), units.end());
+  const auto event = [&](std::uint32_t unit) {
+    const auto at = std::ranges::lower_bound(units, unit) - units.begin();
+    return difference::Event{static_cast<std::uint32_t>(at), 0};
+  };
+  std::vector<difference::Edge> edges;
+  for (const constraints::ClockConstraint& one : of_units) {
+    if (one.slack < difference::k_longest)
+      edges.push_back({event(one.from), event(one.to), -one.slack});
   }
-  /// Ticks; empty: an end is open.
-  [[nodiscard]] std::optional<std::int64_t> width(std::uint32_t unit) const {
-    const auto found = numbers_.find(unit);
-    return found == numbers_.end() || widths_.empty() ? std::nullopt : widths_[found->second];
+  const std::vector<difference::ClockLimits> limits(units.size());
+  const difference::System system(
+      {.clocks = limits, .reference = event(reference).clock, .edges = edges});
+  difference::Effort effort;
+  const auto bounds = difference::find_bounds(system, effort);
+  std::map<std::uint32_t, std::int64_t> widths;
+  for (difference::Node node = 1; bounds && node < system.stamped(); ++node) {
+    const difference::Exact lower = bounds->lower[node], upper = bounds->upper[node];
+    if (difference::is_unbounded(lower) || difference::is_unbounded(upper)) continue;
+    widths[units[system.clock(node)]] = difference::ceil_ticks(upper - lower);
   }
-
- private:
-  std::map<std::uint32_t, std::uint32_t> numbers_;  ///< clock of a unit in the system
-  std::vector<std::optional<std::int64_t>> widths_;
-};
+  return widths;
+}
 
 /// Runs choose_domains() with ClockDomain::automatic once.
 class Chooser {
@@ -284,7 +279,7 @@ class Chooser {
         own = std::min(own, edge.slack);
       }
     }
-    std::optional<OpenOffsets> open;   // from the reference
+    std::optional<std::map<std::uint32_t, std::int64_t>> open;  // widths, from the reference
     LocationIndex reference = k_none;  // the first location of the first unit that was measured
     std::uint32_t previous = k_none;
     for (const LocationIndex l : members) {
@@ -302,8 +297,9 @@ class Chooser {
       }
       const double excess =
           disagreement(measured_[unit_of[reference]], measured_[unit], [&]() -> double {
-            if (!open) open.emplace(edges, unit_of[reference]);
-            return static_cast<double>(open->width(unit).value_or(0));
+            if (!open) open = open_widths(edges, unit_of[reference]);
+            const auto found = open->find(unit);
+            return found == open->end() ? 0 : static_cast<double>(found->second);
           });
       if (excess > 0) {
         return fmt::format("the clock offsets of {} and {} differ by {} more than they may",
