@@ -1,24 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "constraints/tightest_edges.hpp"
 
-#include <utility>
-
 #include "base/executor.hpp"
 #include "base/free_memory.hpp"
 
 namespace entrain::constraints {
-
-namespace {
-
-/// Most groups of receiving clocks that threads share.
-constexpr std::size_t k_groups = 64;
-
-bool is_earlier(const LimitingEdge& edge, const LimitingEdge& other) {
-  const ClockConstraint &a = edge.constraint, &b = other.constraint;
-  return std::tie(a.to_time, a.from, a.from_time) < std::tie(b.to_time, b.from, b.from_time);
-}
-
-}  // namespace
 
 /// Moves from an edge of a pair (k_no_edge: none) to the latest one not after the selected window,
 /// or to the earliest of all.
@@ -49,81 +35,44 @@ std::uint32_t TightestEdges::insert_next_to(std::uint32_t at, const LimitingEdge
   return number;
 }
 
-/// Earliest edge of a pair; k_no_edge if there is none.
-std::uint32_t TightestEdges::first_of(const ClockConstraint& pair) const {
-  std::uint32_t at = latest_.find(pair);
-  while (at != k_no_edge && known_[at].earlier != k_no_edge) at = known_[at].earlier;
-  return at;
-}
-
-/// Drops the looser edge of each window that both a pair of this part, whose edges begin with
-/// `first`, and the same pair of another part have.
-void TightestEdges::drop_looser(std::uint32_t first, TightestEdges& other) {
-  std::uint32_t theirs = other.first_of(known_[first].edge.constraint);
-  for (std::uint32_t own = first; own != k_no_edge && theirs != k_no_edge;) {
-    Known &a = known_[own], &b = other.known_[theirs];
-    const std::uint64_t window_a = windows_.of(a.edge.constraint.to_time);
-    const std::uint64_t window_b = windows_.of(b.edge.constraint.to_time);
-    if (window_a == window_b && !a.is_dropped() && !b.is_dropped())
-      (a.edge.before(b.edge) ? b : a).drop();
-    if (window_a <= window_b) own = a.later;
-    if (window_b <= window_a) theirs = b.later;
-  }
-}
-
-/// Leaves one edge per pair and window over all parts.
-void TightestEdges::drop_duplicates(std::span<TightestEdges> parts, std::size_t groups,
-                                    unsigned threads) {
-  const std::size_t workers = std::min<std::size_t>(worker_count(threads), groups);
-  for (std::size_t p = 1; p < parts.size(); ++p) {
-    for_each_in_parallel(threads, workers, [&](std::size_t worker) {
-      for (std::uint32_t i = 0; i < parts[p].known_.size(); ++i) {
-        const Known& known = parts[p].known_[i];
-        if (known.earlier != k_no_edge || known.edge.constraint.to % workers != worker) continue;
-        for (std::size_t q = 0; q < p; ++q) parts[p].drop_looser(i, parts[q]);
-      }
-    });
-  }
-}
-
-std::vector<std::size_t> TightestEdges::received_by(std::uint32_t clocks) const {
-  std::vector<std::size_t> counts(clocks, 0);
-  for (const Known& known : known_) {
-    if (!known.is_dropped()) ++counts[known.edge.constraint.to];
-  }
-  return counts;
+/// All edges, by receiving clock and time.
+std::vector<LimitingEdge> TightestEdges::sorted() const {
+  std::vector<LimitingEdge> edges;
+  edges.reserve(known_.size());
+  for (const Known& known : known_) edges.push_back(known.edge);
+  std::ranges::sort(edges, {}, [](const LimitingEdge& edge) {
+    const ClockConstraint& one = edge.constraint;
+    return std::tie(one.to, one.to_time, one.from, one.from_time);
+  });
+  return edges;
 }
 
 std::vector<LimitingEdge> TightestEdges::merge(std::vector<TightestEdges> parts,
                                                std::uint32_t clocks, unsigned threads) {
-  const std::size_t groups = std::min<std::size_t>(clocks, k_groups);
-  drop_duplicates(parts, groups, threads);
-  // By receiving clock, then by part.
-  std::vector<std::vector<std::size_t>> next(parts.size());
-  for_each_in_parallel(threads, parts.size(),
-                       [&](std::size_t p) { next[p] = parts[p].received_by(clocks); });
-  std::vector<std::size_t> first(clocks + std::size_t{1}, 0);
-  std::size_t count = 0;
-  for (std::uint32_t to = 0; to < clocks; ++to) {
-    first[to] = count;
-    for (std::vector<std::size_t>& of_part : next)
-      of_part[to] = std::exchange(count, count + of_part[to]);
-  }
-  first[clocks] = count;
-  std::vector<LimitingEdge> edges(count);
-  for_each_in_parallel(threads, parts.size(), [&](std::size_t p) {
-    for (const Known& known : parts[p].known_) {
-      if (!known.is_dropped()) edges[next[p][known.edge.constraint.to]++] = known.edge;
-    }
-    free_memory(parts[p].known_);
-  });
+  if (parts.empty()) return {};
+  if (parts.size() == 1) return parts.front().sorted();
+  // Each thread merges what some of the clocks receive.
+  const std::size_t groups = std::min<std::size_t>(worker_count(threads), clocks);
+  std::vector<TightestEdges> merged(groups, TightestEdges(clocks, parts.front().windows_));
   for_each_in_parallel(threads, groups, [&](std::size_t group) {
-    for (std::size_t to = group; to < clocks; to += groups) {
-      const auto begin = edges.begin() + static_cast<std::ptrdiff_t>(first[to]);
-      const auto end = edges.begin() + static_cast<std::ptrdiff_t>(first[to + 1]);
-      if (!std::is_sorted(begin, end, is_earlier)) std::sort(begin, end, is_earlier);
+    for (const TightestEdges& part : parts) {
+      for (const Known& known : part.known_) {
+        const bool is_own = known.edge.constraint.to * groups / clocks == group;
+        if (is_own) merged[group].keep(known.edge);
+      }
     }
   });
+  free_memory(parts);
+  std::vector<std::vector<LimitingEdge>> of_groups(groups);
+  for_each_in_parallel(threads, groups, [&](std::size_t group) {
+    of_groups[group] = merged[group].sorted();
+    free_memory(merged[group].known_);
+  });
+  std::vector<LimitingEdge> edges;
+  for (std::vector<LimitingEdge>& own : of_groups) {
+    edges.insert(edges.end(), own.begin(), own.end());
+    free_memory(own);
+  }
   return edges;
 }
 

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <tuple>
 #include <vector>
 
@@ -59,14 +58,6 @@ class TightestEdges {
   TightestEdges(std::uint32_t clocks, const TimeWindows& windows)
       : latest_(clocks), windows_(windows) {}
 
-  void select_window(std::int64_t time) {
-    if (time >= begin_ && time < end_) return;
-    const std::uint64_t window = windows_.of(time);
-    begin_ = window == 0 ? std::numeric_limits<std::int64_t>::min() : windows_.begin_of(window);
-    end_ = window + 1 == windows_.count ? std::numeric_limits<std::int64_t>::max()
-                                        : windows_.begin_of(window + 1);
-  }
-
   /// Keeps an edge if it is the tightest so far.
   void keep(const LimitingEdge& edge) {
     select_window(edge.constraint.to_time);
@@ -83,8 +74,7 @@ class TightestEdges {
   }
 
   /// Merges parts: one edge per pair and window, sorted by receiving clock and time, independent of
-  /// which part found it. Parts have the same clocks and windows. Uses up to `threads` threads (0:
-  /// all cores). Linear except for the sort per receiving clock.
+  /// which part found it. Parts have the same windows. Uses up to `threads` threads (0: all cores).
   [[nodiscard]] static std::vector<LimitingEdge> merge(std::vector<TightestEdges> parts,
                                                        std::uint32_t clocks, unsigned threads);
 
@@ -95,10 +85,6 @@ class TightestEdges {
   struct Known {
     LimitingEdge edge;
     std::uint32_t earlier = k_no_edge, later = k_no_edge;
-
-    /// Marks an edge for which another part has a tighter one: its tightness becomes NaN.
-    void drop() { edge.tightness = std::numeric_limits<double>::quiet_NaN(); }
-    [[nodiscard]] bool is_dropped() const { return edge.tightness != edge.tightness; }
   };
 
   /// Number of the last edge used per pair of clocks: the next one is mostly in its window or a
@@ -111,23 +97,13 @@ class TightestEdges {
 
     /// k_no_edge for a new pair. Valid until the next call.
     [[nodiscard]] std::uint32_t& of(const ClockConstraint& constraint) {
-      const std::uint64_t pair = pair_of(constraint);
+      const std::uint64_t pair = std::uint64_t{constraint.from} * clocks_ + constraint.to;
       return of_pairs_.empty() ? *of_some_.insert(pair, k_no_edge).first : of_pairs_[pair];
-    }
-    [[nodiscard]] std::uint32_t find(const ClockConstraint& constraint) const {
-      const std::uint64_t pair = pair_of(constraint);
-      if (!of_pairs_.empty()) return of_pairs_[pair];
-      const std::uint32_t* const known = of_some_.find(pair);
-      return known == nullptr ? k_no_edge : *known;
     }
 
    private:
     /// Up to so many clocks the table is dense. Chosen, not measured.
     static constexpr std::uint32_t k_clocks_by_pair = 256;
-
-    [[nodiscard]] std::uint64_t pair_of(const ClockConstraint& constraint) const {
-      return std::uint64_t{constraint.from} * clocks_ + constraint.to;
-    }
 
     std::uint32_t clocks_;
     std::vector<std::uint32_t> of_pairs_;
@@ -140,12 +116,16 @@ class TightestEdges {
   [[nodiscard]] bool is_in_window(std::uint32_t number) const {
     return time_of(number) >= begin_ && time_of(number) < end_;
   }
+  void select_window(std::int64_t time) {
+    if (time >= begin_ && time < end_) return;
+    const std::uint64_t window = windows_.of(time);
+    begin_ = window == 0 ? std::numeric_limits<std::int64_t>::min() : windows_.begin_of(window);
+    end_ = window + 1 == windows_.count ? std::numeric_limits<std::int64_t>::max()
+                                        : windows_.begin_of(window + 1);
+  }
   [[nodiscard]] std::uint32_t move_along(std::uint32_t at) const;
   std::uint32_t insert_next_to(std::uint32_t at, const LimitingEdge& edge);
-  void drop_looser(std::uint32_t first, TightestEdges& other);
-  static void drop_duplicates(std::span<TightestEdges> parts, std::size_t groups, unsigned threads);
-  [[nodiscard]] std::vector<std::size_t> received_by(std::uint32_t clocks) const;
-  [[nodiscard]] std::uint32_t first_of(const ClockConstraint& pair) const;
+  [[nodiscard]] std::vector<LimitingEdge> sorted() const;
 
   Latest latest_;
   TimeWindows windows_;
