@@ -79,9 +79,9 @@ class Projector {
       if (best.about.rounds == 0) return best.about;
     }
     if (!is_within_limit(best)) {
-      TRY_ASSIGN(best, attempt(Frame::stamps, assumed_limits()));
+      TRY_ASSIGN(best, attempt(Frame::stamps, limits(false)));
       if (best.about.contradictions > 0 && !best.is_timeless && !limit_.is_given) {
-        TRY_ASSIGN(best, attempt(Frame::stamps, limits_of_estimate()));
+        TRY_ASSIGN(best, attempt(Frame::stamps, limits(true)));
       }
     }
     if (best.about.moved > 0) set_maps(best.maps);
@@ -169,7 +169,7 @@ class Projector {
       if (d == reference_ || !has_events(facts_[d])) continue;
       const auto look = [&](std::uint64_t stamp) {
         stamp = std::clamp(stamp, facts_[d].first, facts_[d].last);
-        const difference::Event event{d, static_cast<std::int64_t>(stamp - base_)};
+        const difference::Event event = event_of(d, stamp);
         if (taken.contains(event)) return;
         const auto offsets = known_->at(d, stamp);
         if (!offsets) return;
@@ -183,42 +183,31 @@ class Projector {
     return sessions_.size() > before;
   }
 
-  [[nodiscard]] Limits assumed_limits() const {
-    Limits limits(domains_.count() + 1);
-    for (std::uint32_t d = 0; d < domains_.count(); ++d) {
-      if (!has_events(facts_[d])) continue;
-      limits[d] = limits_of(d, limit_.rate_ppb, limit_.mean_ppb);
-    }
-    return limits;
-  }
-  /// Limits that the estimate keeps: what it exceeds, it was given reasons to.
-  [[nodiscard]] Limits limits_of_estimate() const {
-    Limits limits(domains_.count() + 1);
-    for (std::uint32_t d = 0; d < domains_.count(); ++d) {
-      if (!has_events(facts_[d])) continue;
-      const auto knots = estimate_[d].knots();
-      std::int64_t largest = limit_.rate_ppb, mean = limit_.mean_ppb;
-      for_rates(knots, [&](auto... rate) { largest = std::max(largest, rate_of(rate...)); });
-      const std::int64_t rise = offset_at(d, facts_[d].last) - offset_at(d, facts_[d].first);
-      mean = std::max(mean, rate_of(rise, life_of(d)));
-      limits[d] = limits_of(d, std::min(largest, k_most_rate_ppb), mean);
-    }
-    return limits;
-  }
-  [[nodiscard]] difference::ClockLimits limits_of(std::uint32_t domain, std::int64_t rate_ppb,
-                                                  std::int64_t mean_ppb) const {
+  /// Limits as they are assumed, or those that the estimate keeps: what it exceeds, it was given
+  /// reasons to.
+  [[nodiscard]] Limits limits(bool of_estimate) const {
     using difference::RateRange;
-    const auto stamp = [&](std::uint64_t local) {
-      return static_cast<std::int64_t>(local - base_);
-    };
-    return {.rate = RateRange::within(rate_ppb),
-            .mean = difference::MeanLimit{.rates = RateRange::within(mean_ppb),
-                                          .first = stamp(facts_[domain].first),
-                                          .last = stamp(facts_[domain].last)}};
+    Limits limits(domains_.count() + 1);
+    for (std::uint32_t d = 0; d < domains_.count(); ++d) {
+      const auto& [domain, first, last, is_master] = facts_[d];
+      if (!has_events(facts_[d])) continue;
+      std::int64_t rate = limit_.rate_ppb, mean = limit_.mean_ppb;
+      if (of_estimate) {
+        for_rates(estimate_[d].knots(), [&](auto... of) { rate = std::max(rate, rate_of(of...)); });
+        rate = std::min(rate, k_most_rate_ppb);
+        const auto life = static_cast<std::int64_t>(std::max<std::uint64_t>(last - first, 1));
+        mean = std::max(mean, rate_of(offset_at(d, last) - offset_at(d, first), life));
+      }
+      limits[d] = {.rate = RateRange::within(rate),
+                   .mean = difference::MeanLimit{.rates = RateRange::within(mean),
+                                                 .first = event_of(d, first).stamp,
+                                                 .last = event_of(d, last).stamp}};
+    }
+    return limits;
   }
-  [[nodiscard]] std::int64_t life_of(std::uint32_t domain) const {
-    return std::max<std::int64_t>(
-        static_cast<std::int64_t>(facts_[domain].last - facts_[domain].first), 1);
+  /// An event of a domain; stamps count from base_.
+  [[nodiscard]] difference::Event event_of(std::uint32_t domain, std::uint64_t stamp) const {
+    return {domain, static_cast<std::int64_t>(stamp - base_)};
   }
   /// Parts per billion, rounded up.
   static std::int64_t rate_of(std::int64_t rise, std::int64_t length) {
@@ -392,8 +381,7 @@ class Projector {
       const Facts& facts = facts_[d];
       if (!has_events(facts)) continue;
       const auto add = [&](std::uint64_t stamp) {
-        const difference::Event event{d, static_cast<std::int64_t>(stamp - base_)};
-        points_.push_back({event, event, 0});
+        points_.push_back({event_of(d, stamp), event_of(d, stamp), 0});
       };
       add(facts.first);
       add(facts.last);

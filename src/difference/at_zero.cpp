@@ -60,7 +60,10 @@ class AtZeroSearch {
 
   /// Tries all sets of the clocks from a place of the order on, beside those that stay.
   void try_from(std::size_t place) {
-    const std::size_t possible = weight_ + possible_from(place);
+    std::size_t possible = weight_;  // as far as conflicts are known
+    for (const std::uint32_t clock : order_.subspan(place)) {
+      possible += is_excluded(clock) ? 0 : weight_of(clock);
+    }
     if (!best_.empty() && possible < most_ + (is_only_ ? 0 : 1)) return;
     if (place == order_.size()) {
       is_only_ = best_.empty() || weight_ > most_;
@@ -89,13 +92,6 @@ class AtZeroSearch {
   }
   [[nodiscard]] std::size_t weight_of(std::uint32_t clock) const {
     return weights_.empty() ? 1 : weights_[clock];
-  }
-  /// Most weight that can be added from a place of the order on, as far as conflicts are known.
-  [[nodiscard]] std::size_t possible_from(std::size_t place) const {
-    std::size_t possible = 0;
-    for (const std::uint32_t clock : order_.subspan(place))
-      possible += is_excluded(clock) ? 0 : weight_of(clock);
-    return possible;
   }
 
   /// Lets clocks stay. False, with all as before, if they cannot.

@@ -242,7 +242,12 @@ class Search {
     if (way == Way::raise) std::swap(from, to);
     Certificate::Step step{.from = from, .to = to};
     if (number >= k_mean_arc) {
-      describe_limit(number == k_mean_arc, step);
+      const bool is_mean = number == k_mean_arc;
+      step.kind = is_mean ? Certificate::Kind::mean : Certificate::Kind::rate;
+      step.position = system_.clock(from);
+      system_.for_each_limit(from, true, [&](Node other, Exact most, bool is_other_mean) {
+        if (other == to && is_other_mean == is_mean) step.length = most;
+      });
       return step;
     }
     std::tie(step.kind, step.position) = system_.name(number);
@@ -252,14 +257,6 @@ class Search {
       step.length = std::min(step.length, Exact{arc.length} * k_tick);
     }
     return step;
-  }
-
-  void describe_limit(bool is_mean, Certificate::Step& step) const {
-    step.kind = is_mean ? Certificate::Kind::mean : Certificate::Kind::rate;
-    step.position = system_.clock(step.from);
-    system_.for_each_limit(step.from, true, [&](Node other, Exact most, bool is_other_mean) {
-      if (other == step.to && is_other_mean == is_mean) step.length = most;
-    });
   }
 
   const System& system_;

@@ -36,29 +36,18 @@ class System::Builder {
     std::int64_t length = 0;
   };
 
-  template <class Use>
-  void for_each_event(Use use) const {
-    for (const Edge& edge : constraints_.edges) use(edge.cause), use(edge.effect);
-    for (const Session& session : constraints_.sessions) use(session.at);
-    for (const Instance& instance : constraints_.instances) {
-      for (const Event& event : instance.begins) use(event);
-      for (const Event& event : instance.ends) use(event);
-    }
-    for (std::uint32_t clock = 0; clock < system_.clocks(); ++clock) {
-      const auto& mean = system_.limits_[clock].mean;
-      if (mean) use(Event{clock, mean->first}), use(Event{clock, mean->last});
-    }
-  }
-
   void place_stamps() {
     const std::uint32_t clocks = system_.clocks();
     std::vector<BigVector<std::int64_t>> stamps(clocks);
-    for_each_event([&](const Event& event) {
-      if (event.clock != system_.reference_) stamps[event.clock].push_back(event.stamp);
-    });
+    for_each_event(constraints_,
+                   [&](const Event& event) { stamps[event.clock].push_back(event.stamp); });
     add_node(0, k_no_clock);
     for (std::uint32_t clock = 0; clock < clocks; ++clock) {
       BigVector<std::int64_t>& own = stamps[clock];
+      if (const auto& mean = system_.limits_[clock].mean) {
+        own.insert(own.end(), {mean->first, mean->last});
+      }
+      if (clock == system_.reference_) own.clear();
       std::sort(own.begin(), own.end());
       own.erase(std::unique(own.begin(), own.end()), own.end());
       system_.first_.push_back(system_.nodes());

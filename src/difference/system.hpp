@@ -115,6 +115,17 @@ struct Constraints {
   std::span<const std::int64_t> offsets{};
 };
 
+/// Calls use(event) for both ends of all edges, sessions, and all begins and ends of instances.
+template <class Use>
+void for_each_event(const Constraints& constraints, const Use& use) {
+  for (const Edge& edge : constraints.edges) use(edge.cause), use(edge.effect);
+  for (const Session& session : constraints.sessions) use(session.at);
+  for (const Instance& instance : constraints.instances) {
+    for (const Event& event : instance.begins) use(event);
+    for (const Event& event : instance.ends) use(event);
+  }
+}
+
 using Node = std::uint32_t;
 
 /// The graph of a system of difference constraints: an arc x -> y of length c says u_y <= u_x + c.

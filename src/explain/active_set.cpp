@@ -187,12 +187,7 @@ bool ActiveSet::add_violated(const ActiveSolution& solution,
 const std::vector<std::int64_t>& ActiveSet::stamps(std::uint32_t clock) {
   if (stamps_.empty()) {
     stamps_.resize(constraints_.clocks.size());
-    const auto add = [&](Event event) { stamps_[event.clock].push_back(event.stamp); };
-    for (const difference::Edge& edge : constraints_.edges) add(edge.cause), add(edge.effect);
-    for (const difference::Instance& instance : constraints_.instances) {
-      std::ranges::for_each(instance.begins, add);
-      std::ranges::for_each(instance.ends, add);
-    }
+    for_each_event(constraints_, [&](Event event) { stamps_[event.clock].push_back(event.stamp); });
     for (std::vector<std::int64_t>& own : stamps_) {
       std::ranges::sort(own);
       own.erase(std::unique(own.begin(), own.end()), own.end());

@@ -28,16 +28,11 @@ std::vector<difference::MeanLimit> lives_of(const Clocks& run,
     lives[c].first = static_cast<std::int64_t>(events->first - base);  // may be before it
     lives[c].last = static_cast<std::int64_t>(events->last - base);
   }
-  const auto see = [&](const difference::Event& event) {
+  for_each_event(constraints, [&](const difference::Event& event) {
     difference::MeanLimit& life = lives[event.clock];
     life.first = std::min(life.first, event.stamp);
     life.last = std::max(life.last, event.stamp);
-  };
-  for (const difference::Edge& edge : constraints.edges) see(edge.cause), see(edge.effect);
-  for (const difference::Instance& instance : constraints.instances) {
-    std::ranges::for_each(instance.begins, see);
-    std::ranges::for_each(instance.ends, see);
-  }
+  });
   return lives;
 }
 

@@ -18,7 +18,7 @@ namespace {
 /// Search of amplitude and knots. Tests: fit_test.cpp; values: docs/decisions/37.
 struct FitSearchThresholds {
   static constexpr std::size_t fewest_knots = 33;  ///< first number of knots, 2^n + 1
-  static constexpr std::size_t most_knots = 4097;  ///< bound of knots_within_budget()
+  static constexpr std::size_t most_knots = 4097;  ///< of a fit that is sampled
   /// Coupled pairs in the sample of clocks that is searched; with 45, errors grew by up to 16 %.
   static constexpr std::size_t sample_pairs = 60;
   /// Amplitudes are 10^(n/4) times the worst violation, n from `first` to `last`.
@@ -163,17 +163,6 @@ CausalFit choose_knots(CausalProblem problem, double worst, std::size_t most_kno
   return AmplitudeSearch(problem, worst).search(best.amplitude, std::move(best.errors));
 }
 
-/// Returns the most knots, 2^n + 1, on which a fit of so many clocks, all coupled, stays within its
-/// budget.
-std::size_t knots_within_budget(std::size_t clocks) {
-  std::size_t knots = FitSearchThresholds::fewest_knots;
-  while (knots < FitSearchThresholds::most_knots &&
-         FitSolver::settles_in_band(clocks, 2 * knots - 1)) {
-    knots = 2 * knots - 1;
-  }
-  return knots;
-}
-
 }  // namespace
 
 CausalFit choose_fit(CausalProblem problem, std::size_t most_knots, const CausalFit& before) {
@@ -186,8 +175,15 @@ CausalFit choose_fit(CausalProblem problem, std::size_t most_knots, const Causal
   const double tolerance = std::exchange(problem.tolerance, 0.0);
   const ClockSample some(problem, FitSearchThresholds::sample_pairs);
   if (!some.is_useful()) return choose_knots(problem, worst, most_knots, before);
-  if (some.is_nearly_complete())
-    most_knots = std::min(most_knots, knots_within_budget(problem.clocks));
+  if (some.is_nearly_complete()) {
+    // The most knots, 2^n + 1, on which a fit of all clocks stays within its budget.
+    std::size_t knots = FitSearchThresholds::fewest_knots;
+    while (knots < FitSearchThresholds::most_knots &&
+           FitSolver::settles_in_band(problem.clocks, 2 * knots - 1)) {
+      knots = 2 * knots - 1;
+    }
+    most_knots = std::min(most_knots, knots);
+  }
   CausalFit before_some = before;
   if (before.converged) before_some.errors = some.errors(before.errors);
   const CausalFit chosen = choose_knots(some.problem(), worst, most_knots, before_some);

@@ -115,12 +115,12 @@ double misfit(constraints::ConstrainedClocks& clocks) {
   return violation + spread;
 }
 
-/// Aligns groups of clocks, round by round. `group_of`: first clock of the group that each clock is
-/// aligned with, before and after. A collective gives constraints of the latest and the earliest
-/// clock only, and clocks that are far off distort the windows. Aligned clocks give better
-/// constraints, and continue as one group.
-Result<void> align_groups(constraints::ConstrainedClocks& clocks,
-                          std::vector<std::uint32_t>& group_of) {
+/// Aligns groups of clocks by edges between them, round by round. `groups`: aligned clocks, before
+/// and after. A collective gives constraints of the latest and the earliest clock only, and clocks
+/// that are far off distort the windows. Aligned clocks give better constraints, and continue as
+/// one group.
+Result<void> join_groups(constraints::ConstrainedClocks& clocks, DisjointSets& groups) {
+  std::vector<std::uint32_t> group_of = groups.all();
   for (int round = 0; round < AlignmentThresholds::most_rounds; ++round) {
     TRY(clocks.check_cancelled());
     clocks.collect(nullptr);
@@ -131,18 +131,8 @@ Result<void> align_groups(constraints::ConstrainedClocks& clocks,
     if (!changed || !follow(clocks, lines)) break;
     for (std::uint32_t c = 0; c < group_of.size(); ++c) group_of[c] = lines[c].component;
   }
+  for (std::uint32_t c = 0; c < group_of.size(); ++c) groups.join(c, group_of[c]);
   return {};
-}
-
-/// Converts a constraint to times after clocks moved along their lines.
-constraints::ClockConstraint moved_along(constraints::ClockConstraint one,
-                                         const std::vector<ClockLine>& lines) {
-  const std::int64_t from = lines[one.from].shift(one.from_time);
-  const std::int64_t to = lines[one.to].shift(one.to_time);
-  one.from_time += from;
-  one.to_time += to;
-  one.slack += to - from;
-  return one;
 }
 
 /// Moves clocks to the centre of the lines that meet all edges. Moved clocks show other edges to be
@@ -166,7 +156,13 @@ Result<void> centre(constraints::ConstrainedClocks& clocks, DisjointSets& groups
     seen.insert(seen.end(), clocks.constraints().begin(), clocks.constraints().end());
     const auto lines = find_centre_lines(clocks.clocks(), seen, rates, typical);
     if (!lines || !follow(clocks, *lines)) break;
-    for (constraints::ClockConstraint& one : seen) one = moved_along(one, *lines);
+    for (constraints::ClockConstraint& one : seen) {  // at times after clocks moved
+      const std::int64_t from = (*lines)[one.from].shift(one.from_time);
+      const std::int64_t to = (*lines)[one.to].shift(one.to_time);
+      one.from_time += from;
+      one.to_time += to;
+      one.slack += to - from;
+    }
     first_of.clear();
     for (const ClockLine& line : *lines) first_of.push_back(line.component);
   }
@@ -221,14 +217,6 @@ Result<bool> move_as_wholes(constraints::ConstrainedClocks& clocks, std::vector<
     if (!follow(clocks, lines)) break;
   }
   return false;
-}
-
-/// Aligns groups of clocks by edges between them. `groups`: aligned clocks, before and after.
-Result<void> join_groups(constraints::ConstrainedClocks& clocks, DisjointSets& groups) {
-  std::vector<std::uint32_t> group_of = groups.all();
-  TRY(align_groups(clocks, group_of));
-  for (std::uint32_t c = 0; c < group_of.size(); ++c) groups.join(c, group_of[c]);
-  return {};
 }
 
 /// Repeats the alignment with lines through the ends of collectives, and keeps the result if the

@@ -153,20 +153,15 @@ class FitEnds {
     lines_[c].rate = (lines_[c].rate * square - product) / (square + prior);
   }
 
-  /// First clock that calls connect each clock with.
-  [[nodiscard]] std::vector<std::uint32_t> components() const {
-    DisjointSets sets(lines_.size());
-    for (std::size_t i = 0; i + 1 < calls_.first.size(); ++i) {
-      for (std::size_t e = calls_.first[i]; e < calls_.first[i + 1]; ++e)
-        sets.join(calls_.ends[calls_.first[i]].clock, calls_.ends[e].clock);
-    }
-    return sets.all();
-  }
-
   [[nodiscard]] SimultaneousEnds finish() const {
     SimultaneousEnds result;
     result.spread = spread_;
-    const std::vector<std::uint32_t> component = components();
+    DisjointSets connected(lines_.size());
+    for (std::size_t i = 0; i + 1 < calls_.first.size(); ++i) {
+      for (std::size_t e = calls_.first[i]; e < calls_.first[i + 1]; ++e)
+        connected.join(calls_.ends[calls_.first[i]].clock, calls_.ends[e].clock);
+    }
+    const std::vector<std::uint32_t> component = connected.all();
     for (std::size_t c = 0; c < lines_.size(); ++c) {
       if (table_.size_of(c) == 0) {
         result.lines.push_back({.at = origin_,
