@@ -361,19 +361,14 @@ class Prover {
     return beside(k_most_rate_ppb);
   }
 
-  /// Clocks whose lines no limit on rates allows, by records that are no clock's.
-  [[nodiscard]] std::vector<std::uint32_t> clocks_beyond_limits() const {
+  Result<ProvenIntervals> prove() {
+    TRY(Cancel(context_.progress).agree(context_.team()));
+    std::vector<std::uint32_t> beyond;  // clocks by records that are no clock's
     const auto means = ranges_by_mean(result_.lines, reference_clock_, k_most_rate_ppb);
-    std::vector<std::uint32_t> beyond;
     for (std::uint32_t c = 0; c < clocks_; ++c) {
       if (means[c].lower_ppb > means[c].upper_ppb) beyond.push_back(c);
     }
-    return beyond;
-  }
-
-  Result<ProvenIntervals> prove() {
-    TRY(Cancel(context_.progress).agree(context_.team()));
-    if (const auto beyond = clocks_beyond_limits(); !beyond.empty()) {
+    if (!beyond.empty()) {
       return without(
           fmt::format("by its clock offsets, a clock is fast or slow by more than a tenth ({})",
                       names_of_clocks(trace_.definitions, facts_, result_.clock_of, beyond)));

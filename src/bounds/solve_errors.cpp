@@ -33,7 +33,7 @@ difference::ClockLimits limits_of(const ErrorProblem& problem, const RateLimits&
   difference::ClockLimits result{.rate = of_u(limits.of(clock)), .mean = {}};
   const Lifetime& life = problem.lives[clock];
   if (!with_mean || limits.mean.empty() || life.first >= life.last) return result;
-  // A tick for the rounding of each of the two stamps, as in OpenRates.
+  // A tick for the rounding of each of the two stamps, as in narrow().
   result.mean = {.rates = of_u(limits.mean[clock]),
                  .first = life.first - problem.begin,
                  .last = life.last - problem.begin,
@@ -141,75 +141,62 @@ Proved<ErrorBounds> solve(const ErrorProblem& problem, const System& system,
   return errors_of(problem, system, *lower, *upper);
 }
 
-/// Bounds on mean rates of errors that bounds on errors imply.
-class OpenRates {
- public:
-  OpenRates(const ErrorBounds& errors, const RateLimits& limits)
-      : errors_(errors), limits_(limits) {}
-
-  /// Mean rate of a clock over its life: from its ends and the narrowest bounds of its parts.
-  [[nodiscard]] RateRange of(std::uint32_t clock, const Lifetime& life) const {
-    const ClockBound& bound = errors_[clock];
-    std::vector<Point> places{bound.at(life.first), bound.at(life.last)};
-    const std::int64_t length = (life.last - life.first) / SolvingThresholds::parts + 1;
-    std::int64_t part = -1;
-    for (const Point& point : bound.points()) {
-      if (point.time < life.first || point.time > life.last) continue;
-      const std::int64_t its_part = (point.time - life.first) / length;
-      const auto width = [](const Point& p) { return p.upper - p.lower; };
-      if (its_part != std::exchange(part, its_part)) {
-        places.push_back(point);
-      } else if (width(point) < width(places.back())) {
-        places.back() = point;
-      }
-    }
-    RateRange range = limits_.mean[clock];
-    for (const Point& from : places) {
-      for (const Point& to : places) {
-        if (from.time < to.time) narrow(from, to, life, range);
-      }
-    }
-    return range;
+/// Narrows the mean rate of a clock over its life by the one between two points. What is outside of
+/// these differs from the mean over the life by the wander at most; so does what is inside.
+void narrow(const ClockBound::Point& a, const ClockBound::Point& b, const Lifetime& life,
+            std::int64_t wander_ppb, RateRange& range) {
+  const Exact inside = b.time - a.time, outside = life.last - life.first - inside;
+  // A tick for the rounding of each of the two stamps.
+  const Exact away = wander_ppb * std::min(inside, outside) + 2 * difference::k_tick;
+  const auto bounded = [](Exact x, Exact y) {
+    return !difference::is_unbounded(x) && !difference::is_unbounded(y);
+  };
+  const auto ppb = [](Exact rate) {
+    return static_cast<std::int64_t>(std::clamp<Exact>(rate, -k_most_rate_ppb, k_most_rate_ppb));
+  };
+  if (bounded(b.upper, a.lower)) {
+    range.upper_ppb = std::min(range.upper_ppb, ppb(ceil_div(b.upper - a.lower + away, inside)));
   }
+  if (bounded(b.lower, a.upper)) {
+    range.lower_ppb = std::max(range.lower_ppb, ppb(floor_div(b.lower - a.upper - away, inside)));
+  }
+}
 
- private:
-  using Point = ClockBound::Point;
-
-  /// Narrows the mean rate over the life by the one between two points. What is outside of these
-  /// differs from the mean over the life by the wander at most; so does what is inside.
-  void narrow(const Point& a, const Point& b, const Lifetime& life, RateRange& range) const {
-    const Exact inside = b.time - a.time, outside = life.last - life.first - inside;
-    // A tick for the rounding of each of the two stamps.
-    const Exact away = limits_.wander_ppb * std::min(inside, outside) + 2 * difference::k_tick;
-    const auto bounded = [](Exact x, Exact y) {
-      return !difference::is_unbounded(x) && !difference::is_unbounded(y);
-    };
-    const auto ppb = [](Exact rate) {
-      return static_cast<std::int64_t>(std::clamp<Exact>(rate, -k_most_rate_ppb, k_most_rate_ppb));
-    };
-    if (bounded(b.upper, a.lower)) {
-      range.upper_ppb = std::min(range.upper_ppb, ppb(ceil_div(b.upper - a.lower + away, inside)));
-    }
-    if (bounded(b.lower, a.upper)) {
-      range.lower_ppb = std::max(range.lower_ppb, ppb(floor_div(b.lower - a.upper - away, inside)));
+/// The mean rate of a clock over its life that bounds on its error leave, within `range`: from its
+/// ends and the narrowest bounds of its parts.
+RateRange open_rates(const ClockBound& bound, const Lifetime& life, std::int64_t wander_ppb,
+                     RateRange range) {
+  std::vector<ClockBound::Point> places{bound.at(life.first), bound.at(life.last)};
+  const std::int64_t length = (life.last - life.first) / SolvingThresholds::parts + 1;
+  std::int64_t part = -1;
+  for (const ClockBound::Point& point : bound.points()) {
+    if (point.time < life.first || point.time > life.last) continue;
+    const std::int64_t its_part = (point.time - life.first) / length;
+    const auto width = [](const ClockBound::Point& p) { return p.upper - p.lower; };
+    if (its_part != std::exchange(part, its_part)) {
+      places.push_back(point);
+    } else if (width(point) < width(places.back())) {
+      places.back() = point;
     }
   }
-
-  const ErrorBounds& errors_;
-  const RateLimits& limits_;
-};
+  for (const ClockBound::Point& from : places) {
+    for (const ClockBound::Point& to : places) {
+      if (from.time < to.time) narrow(from, to, life, wander_ppb, range);
+    }
+  }
+  return range;
+}
 
 /// Lowers limits to what bounds leave. True if that is worth another round. A clock without a mean
 /// rate that is possible is a contradiction.
 Proved<bool> lower_limits(const ErrorProblem& problem, const ErrorBounds& errors,
                           RateLimits& limits) {
   if (limits.mean.empty()) return false;
-  const OpenRates open(errors, limits);
   bool much = false;
   for (std::uint32_t c = 0; c < problem.clocks; ++c) {
     const Lifetime& life = problem.lives[c];
     if (c == problem.reference || life.first >= life.last) continue;
-    const RateRange range = open.of(c, life);
+    const RateRange range = open_rates(errors[c], life, limits.wander_ppb, limits.mean[c]);
     if (range.lower_ppb > range.upper_ppb) {
       return tl::unexpected(
           Contradiction{true,

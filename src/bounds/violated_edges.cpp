@@ -26,71 +26,6 @@ unsigned bits_for(std::int64_t span, std::int64_t most_error) {
   return static_cast<unsigned>(std::clamp(62 - used, 0, GenerationSizes::most_bits));
 }
 
-}  // namespace
-
-ViolatedEdges::ViolatedEdges(const constraints::Context& context, const Setting& setting)
-    : setting_(setting),
-      graph_(binding_edges(context, setting.edges.clock_of, on_lines(context), setting.limits)),
-      context_{.share = context.share,
-               .graph = graph_,
-               .mu = context.mu,
-               .prior = context.prior,
-               .reference = context.reference,
-               .threads = context.threads,
-               .progress = context.progress},
-      times_(on_lines(context_)) {
-  setting_.edges.times = times_;
-  setting_.edges.windows = GenerationSizes::coarsest;
-  setting_.edges.bits = bits_for(setting.edges.end - begin(), setting.most_error);
-  setting_.edges.threads = context.threads;
-}
-
-/// Times of the nodes of a context along base lines.
-BigVector<std::int64_t> ViolatedEdges::on_lines(const constraints::Context& context) const {
-  BigVector<std::int64_t> times;
-  constraints::evaluate_nodes(
-      context, times, [&](LocationIndex l) { return setting_.lines[setting_.edges.clock_of[l]]; });
-  return times;
-}
-
-void ViolatedEdges::begin_anew() {
-  setting_.edges.windows = GenerationSizes::first;
-  near_ = 1;
-}
-
-/// Windows in which errors change by about what edges may be near: of more edges of a pair in one
-/// of them the tightest says nearly all.
-void ViolatedEdges::choose_windows(std::int64_t rate_ppb) {
-  const Int128 change = (Int128{setting_.edges.end - begin()} << bits()) * rate_ppb;
-  const std::uint32_t least = std::min(2 * setting_.edges.windows, GenerationSizes::finest);
-  setting_.edges.windows = static_cast<std::uint32_t>(
-      std::clamp<Int128>(change / k_billion / near_, least, GenerationSizes::finest));
-}
-
-bool ViolatedEdges::collect(std::int64_t most_slack, std::int64_t rate_ppb) {
-  setting_.edges.corrected = corrected_;
-  setting_.edges.most_slack = most_slack;
-  const auto found = constraints::collect_violated(context_.team(), graph_, setting_.edges);
-  double worst = 0;
-  for (const auto& [one, slack] : found) worst = std::min(worst, slack);
-  if (worst >= 0 && most_slack == near_) return false;
-  near_ = static_cast<std::int64_t>(-worst) / 32 + 1;
-  choose_windows(rate_ppb);
-  return keep(found);
-}
-
-bool ViolatedEdges::keep(std::span<const constraints::LimitingEdge> found) {
-  const std::size_t before = edges_.size();
-  for (const auto& [one, slack] : found) edges_.push_back(edge_of(one, begin()));
-  const auto added = edges_.begin() + static_cast<std::ptrdiff_t>(before);
-  std::sort(added, edges_.end());
-  std::inplace_merge(edges_.begin(), added, edges_.end());
-  edges_.erase(std::unique(edges_.begin(), edges_.end()), edges_.end());
-  return edges_.size() > before;
-}
-
-namespace {
-
 using match::Edge;
 using match::Graph;
 
@@ -183,6 +118,67 @@ void take_nodes(const Graph& all, Graph& graph) {
 }
 
 }  // namespace
+
+ViolatedEdges::ViolatedEdges(const constraints::Context& context, const Setting& setting)
+    : setting_(setting),
+      graph_(binding_edges(context, setting.edges.clock_of, on_lines(context), setting.limits)),
+      context_{.share = context.share,
+               .graph = graph_,
+               .mu = context.mu,
+               .prior = context.prior,
+               .reference = context.reference,
+               .threads = context.threads,
+               .progress = context.progress},
+      times_(on_lines(context_)) {
+  setting_.edges.times = times_;
+  setting_.edges.windows = GenerationSizes::coarsest;
+  setting_.edges.bits = bits_for(setting.edges.end - begin(), setting.most_error);
+  setting_.edges.threads = context.threads;
+}
+
+/// Times of the nodes of a context along base lines.
+BigVector<std::int64_t> ViolatedEdges::on_lines(const constraints::Context& context) const {
+  BigVector<std::int64_t> times;
+  constraints::evaluate_nodes(
+      context, times, [&](LocationIndex l) { return setting_.lines[setting_.edges.clock_of[l]]; });
+  return times;
+}
+
+void ViolatedEdges::begin_anew() {
+  setting_.edges.windows = GenerationSizes::first;
+  near_ = 1;
+}
+
+/// Windows in which errors change by about what edges may be near: of more edges of a pair in one
+/// of them the tightest says nearly all.
+void ViolatedEdges::choose_windows(std::int64_t rate_ppb) {
+  const Int128 change = (Int128{setting_.edges.end - begin()} << bits()) * rate_ppb;
+  const std::uint32_t least = std::min(2 * setting_.edges.windows, GenerationSizes::finest);
+  setting_.edges.windows = static_cast<std::uint32_t>(
+      std::clamp<Int128>(change / k_billion / near_, least, GenerationSizes::finest));
+}
+
+bool ViolatedEdges::collect(std::int64_t most_slack, std::int64_t rate_ppb) {
+  setting_.edges.corrected = corrected_;
+  setting_.edges.most_slack = most_slack;
+  const auto found = constraints::collect_violated(context_.team(), graph_, setting_.edges);
+  double worst = 0;
+  for (const auto& [one, slack] : found) worst = std::min(worst, slack);
+  if (worst >= 0 && most_slack == near_) return false;
+  near_ = static_cast<std::int64_t>(-worst) / 32 + 1;
+  choose_windows(rate_ppb);
+  return keep(found);
+}
+
+bool ViolatedEdges::keep(std::span<const constraints::LimitingEdge> found) {
+  const std::size_t before = edges_.size();
+  for (const auto& [one, slack] : found) edges_.push_back(edge_of(one, begin()));
+  const auto added = edges_.begin() + static_cast<std::ptrdiff_t>(before);
+  std::sort(added, edges_.end());
+  std::inplace_merge(edges_.begin(), added, edges_.end());
+  edges_.erase(std::unique(edges_.begin(), edges_.end()), edges_.end());
+  return edges_.size() > before;
+}
 
 Graph binding_edges(const constraints::Context& context, std::span<const std::uint32_t> clock_of,
                     std::span<const std::int64_t> times, const RateLimits& limits) {

@@ -140,29 +140,24 @@ class Bender {
       }
       if (records.size() == 1) add_ends(l, rate, 2 * scale, own);
     }
-    std::vector<std::vector<constraints::SessionConstraint>> parcels(context_.team().size(), own);
-    std::vector<constraints::SessionConstraint> all;
-    for (const auto& parcel : exchange(context_.team(), std::move(parcels))) {
-      all.insert(all.end(), parcel.begin(), parcel.end());
-    }
+    std::vector<constraints::SessionConstraint> all = gather_everywhere(context_.team(), own);
     std::sort(all.begin(), all.end());
     all.erase(std::unique(all.begin(), all.end()), all.end());  // locations share records
     // Edges do not determine the common offset and rate: the first clock does.
     if (!measured) {
+      const auto hold_ends = [&](std::uint32_t clock, double half_width) {
+        for (const std::int64_t time : {clocks_.begin(), clocks_.end()})
+          all.push_back({clock, time, half_width});
+      };
       std::set<std::uint32_t> references;
       for (const constraints::ClockConstraint& constraint : clocks_.constraints()) {
         references.insert(clocks_.component_of[constraint.to]);
       }
-      for (const std::uint32_t reference : references) {
-        for (const std::int64_t time : {clocks_.begin(), clocks_.end()})
-          all.push_back({reference, time, scale / 2});
-      }
+      for (const std::uint32_t reference : references) hold_ends(reference, scale / 2);
       // The worst violation estimates the error of the lines. It keeps the fit well-posed.
       const double wrong = std::max(clocks_.worst_violation(), 1.0);
       for (std::uint32_t c = 0; c < clocks_.clocks(); ++c) {
-        if (references.contains(c)) continue;
-        for (const std::int64_t time : {clocks_.begin(), clocks_.end()})
-          all.push_back({c, time, wrong});
+        if (!references.contains(c)) hold_ends(c, wrong);
       }
     }
     return all;

@@ -146,9 +146,11 @@ difference::Edge BrokenEdges::constraint_of(const match::Edge& edge) const {
           std::max(graph.mu_of(edge, context_.mu), least_)};
 }
 
-/// Sets the value of broken edges and exchanges from 0 to 1.
-void BrokenEdges::find(const match::Graph& graph, std::int64_t margin) {
-  constexpr std::uint8_t k_found = 1;
+bool BrokenEdges::add(std::span<const ClockMap> maps, std::int64_t margin) {
+  constexpr std::uint8_t k_found = 1, k_taken = 2;
+  const match::Graph& graph = context_.graph;
+  constraints::evaluate_nodes(
+      context_, times_, [&](LocationIndex l) { return ClockMap::Cursor(maps[domains_.of[l]]); });
   match::for_parts(
       match::parts_of(graph, context_.threads), [&](const match::Part& part, std::size_t) {
         for (const match::Edge& edge : part.edges) {
@@ -166,39 +168,26 @@ void BrokenEdges::find(const match::Graph& graph, std::int64_t margin) {
               if (times_[receive.node] - margin < demand && taken == 0) taken = k_found;
             });
       });
-}
-
-bool BrokenEdges::add(std::span<const ClockMap> maps, std::int64_t margin) {
-  constexpr std::uint8_t k_found = 1, k_taken = 2;
-  const match::Graph& graph = context_.graph;
-  constraints::evaluate_nodes(
-      context_, times_, [&](LocationIndex l) { return ClockMap::Cursor(maps[domains_.of[l]]); });
-  find(graph, margin);
-  std::vector<difference::Edge> edges;
+  std::vector<difference::Edge> own_edges;
   for (std::size_t i = 0; i < has_edge_.size(); ++i) {
     if (has_edge_[i] != k_found) continue;
     has_edge_[i] = k_taken;
     const difference::Edge edge = constraint_of(graph.edges[i]);
-    if (edge.cause.clock != edge.effect.clock) edges.push_back(edge);
+    if (edge.cause.clock != edge.effect.clock) own_edges.push_back(edge);
   }
-  std::vector<Member> members;
-  Expansion expansion(*this, members);
+  std::vector<Member> own_members;
+  Expansion expansion(*this, own_members);
   for (std::size_t i = 0; i < has_exchange_.size(); ++i) {
     if (has_exchange_[i] != k_found) continue;
     has_exchange_[i] = k_taken;
     expansion.add(graph.exchanges[i]);
   }
-  return gather(edges, members);
-}
-
-bool BrokenEdges::gather(const std::vector<difference::Edge>& edges,
-                         const std::vector<Member>& members) {
-  const std::vector<difference::Edge> all_edges = gather_everywhere(context_.team(), edges);
-  const std::vector<Member> all_members = gather_everywhere(context_.team(), members);
-  edges_.insert(edges_.end(), all_edges.begin(), all_edges.end());
-  members_.insert(members_.end(), all_members.begin(), all_members.end());
-  for (const Member& member : all_members) events_.push_back(member.event);
-  return !all_edges.empty() || !all_members.empty();
+  const std::vector<difference::Edge> edges = gather_everywhere(context_.team(), own_edges);
+  const std::vector<Member> members = gather_everywhere(context_.team(), own_members);
+  edges_.insert(edges_.end(), edges.begin(), edges.end());
+  members_.insert(members_.end(), members.begin(), members.end());
+  for (const Member& member : members) events_.push_back(member.event);
+  return !edges.empty() || !members.empty();
 }
 
 std::vector<difference::Instance> BrokenEdges::instances(

@@ -48,8 +48,6 @@ class BrokenEdges {
 
   [[nodiscard]] difference::Event event_of(NodeIndex node, LocationIndex location) const;
   [[nodiscard]] difference::Edge constraint_of(const match::Edge& edge) const;
-  void find(const match::Graph& graph, std::int64_t margin);
-  bool gather(const std::vector<difference::Edge>& edges, const std::vector<Member>& members);
 
   const constraints::Context& context_;
   const trace::ClockDomains& domains_;

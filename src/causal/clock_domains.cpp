@@ -118,7 +118,11 @@ class Chooser {
     const trace::ClockDomains parts = trace::domains_by(parts_of_processes());
     const std::vector<bool> whole_part = agree(each, parts, "the locations of a process");
     std::vector<Measured> of_part;
-    for (const auto& members : parts.members) of_part.push_back(best_of(members));
+    for (const auto& members : parts.members) {
+      const auto first =
+          std::ranges::find_if(members, [&](LocationIndex l) { return measured_[l].count > 0; });
+      of_part.push_back(first == members.end() ? Measured() : measured_[*first]);
+    }
     measured_ = std::move(of_part);
     const std::vector<std::uint32_t> owner = owners_of(parts);
     std::vector<std::uint32_t> machine_of = definitions_.node_of;
@@ -216,13 +220,6 @@ class Chooser {
         return static_cast<std::int64_t>(std::min<std::uint64_t>(stamp, std::uint64_t{1} << 62));
       };
     });
-  }
-
-  [[nodiscard]] Measured best_of(std::span<const LocationIndex> members) const {
-    for (const LocationIndex l : members) {
-      if (measured_[l].count > 0) return measured_[l];
-    }
-    return {};
   }
 
   /// True per group if nothing contradicts one clock of its units. `unit_of`: per location, the

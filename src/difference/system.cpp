@@ -222,34 +222,29 @@ std::pair<System::Kind, std::uint32_t> System::name(std::uint32_t number) const 
   return {Kind::instance, number - edges_ - sessions_};
 }
 
-namespace {
-
-/// Keeps the edges that the last one kept of the same clocks does not imply.
-std::vector<Edge> passed(std::span<const Edge> edges, std::span<const ClockLimits> clocks) {
-  std::vector<Edge> kept;
-  for (const Edge& one : edges) {
-    const bool is_implied = !kept.empty() && kept.back().cause.clock == one.cause.clock &&
-                            kept.back().effect.clock == one.effect.clock &&
-                            is_implied_by(one, kept.back(), clocks[one.cause.clock].rate,
-                                          clocks[one.effect.clock].rate);
-    if (!is_implied) kept.push_back(one);
-  }
-  return kept;
-}
-
-}  // namespace
-
 std::vector<Edge> without_implied(std::span<const Edge> edges,
                                   std::span<const ClockLimits> clocks) {
+  // The edges that the last one kept of the same clocks does not imply.
+  const auto passed = [&](const std::vector<Edge>& some) {
+    std::vector<Edge> kept;
+    for (const Edge& one : some) {
+      const bool is_implied = !kept.empty() && kept.back().cause.clock == one.cause.clock &&
+                              kept.back().effect.clock == one.effect.clock &&
+                              is_implied_by(one, kept.back(), clocks[one.cause.clock].rate,
+                                            clocks[one.effect.clock].rate);
+      if (!is_implied) kept.push_back(one);
+    }
+    return kept;
+  };
   std::vector<Edge> sorted(edges.begin(), edges.end());
   std::ranges::sort(sorted, {}, [](const Edge& one) {
     return std::tie(one.cause.clock, one.effect.clock, one.effect.stamp, one.cause.stamp,
                     one.delay);
   });
   // An edge implies others after it, and others before it.
-  std::vector<Edge> kept = passed(sorted, clocks);
+  std::vector<Edge> kept = passed(sorted);
   std::ranges::reverse(kept);
-  kept = passed(kept, clocks);
+  kept = passed(kept);
   std::ranges::reverse(kept);
   return kept;
 }

@@ -168,6 +168,20 @@ Found explain_backward(std::size_t clocks, const Edges& edges, const Knowledge& 
   return best;
 }
 
+/// A time as sentences have it: of the day if it is one since 1970, else seconds.
+std::string words_for_time(std::uint64_t time, std::uint64_t resolution_hz) {
+  constexpr std::uint64_t k_year_2000 = 946'684'800, k_s_per_day = 86'400, k_us = 1'000'000;
+  const std::uint64_t second = time / resolution_hz, of_day = second % k_s_per_day;
+  // Records may differ by a tick.
+  const auto [unit, digits] = resolution_hz > k_us ? std::pair(1000 * k_us, 9) : std::pair(k_us, 6);
+  const std::string fraction = fmt::format(
+      "{:0{}}", static_cast<std::uint64_t>(Int128{time % resolution_hz} * unit / resolution_hz),
+      digits);
+  if (second < k_year_2000) return fmt::format("{}.{} s", second, fraction);
+  return fmt::format("{:02}:{:02}:{:02}.{} UTC", of_day / 3600, of_day / 60 % 60, of_day % 60,
+                     fraction);
+}
+
 }  // namespace
 
 std::optional<Explained> Explained::find(const Clocks& run, const Edges& edges,
@@ -357,24 +371,6 @@ std::optional<std::vector<ClockMap>> Explained::join(std::span<const ClockMap> m
   }
   return joined;
 }
-
-namespace {
-
-/// A time as sentences have it: of the day if it is one since 1970, else seconds.
-std::string words_for_time(std::uint64_t time, std::uint64_t resolution_hz) {
-  constexpr std::uint64_t k_year_2000 = 946'684'800, k_s_per_day = 86'400, k_us = 1'000'000;
-  const std::uint64_t second = time / resolution_hz, of_day = second % k_s_per_day;
-  // Records may differ by a tick.
-  const auto [unit, digits] = resolution_hz > k_us ? std::pair(1000 * k_us, 9) : std::pair(k_us, 6);
-  const std::string fraction = fmt::format(
-      "{:0{}}", static_cast<std::uint64_t>(Int128{time % resolution_hz} * unit / resolution_hz),
-      digits);
-  if (second < k_year_2000) return fmt::format("{}.{} s", second, fraction);
-  return fmt::format("{:02}:{:02}:{:02}.{} UTC", of_day / 3600, of_day / 60 % 60, of_day % 60,
-                     fraction);
-}
-
-}  // namespace
 
 void Told::doubt(const Told& other) {
   wrong = std::max(wrong, other.wrong);

@@ -20,10 +20,6 @@ std::uint64_t earliest(const Edges& edges) {
   return first;
 }
 
-std::span<const InstanceMember> ends_of(const Edges& edges, const CollectiveInstance& one) {
-  return edges.members.subspan(one.first + one.begins, one.ends);
-}
-
 bool tells_ends(const CollectiveInstance& one) { return one.ends_coincide && one.ends > 1; }
 
 /// How much later than others a member may end a call, ticks; 0: not known. By the changes of the
@@ -35,7 +31,7 @@ std::int64_t tolerance_of_ends(const Edges& edges) {
   std::vector<std::int64_t> changes, times;
   for (const CollectiveInstance& one : edges.instances) {
     if (!tells_ends(one)) continue;
-    const auto ends = ends_of(edges, one);
+    const auto ends = edges.members.subspan(one.first + one.begins, one.ends);
     times.clear();
     for (const InstanceMember& end : ends) times.push_back(static_cast<std::int64_t>(end.time));
     const auto middle = times.begin() + static_cast<std::ptrdiff_t>((times.size() - 1) / 2);

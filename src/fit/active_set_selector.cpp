@@ -22,27 +22,6 @@ struct SelectorThresholds {
 };
 constexpr double k_nothing = -std::numeric_limits<double>::infinity();
 
-class TightestPerPiece {
- public:
-  explicit TightestPerPiece(std::size_t places) : over_(places, k_nothing), number_(places) {}
-
-  void offer(std::uint32_t place, double over, std::uint32_t number) {
-    if (!(over > over_[place])) return;
-    over_[place] = over;
-    number_[place] = number;
-  }
-  template <class Body>
-  void for_each(Body body) const {
-    for (std::size_t i = 0; i < over_.size(); ++i) {
-      if (over_[i] != k_nothing) body(number_[i]);
-    }
-  }
-
- private:
-  std::vector<double> over_;
-  std::vector<std::uint32_t> number_;
-};
-
 }  // namespace
 
 ConstraintTable::ConstraintTable(const CausalProblem& problem)
@@ -129,23 +108,25 @@ void ActiveSetSelector::look_at_all(double margin) {
 
 std::vector<std::uint32_t> ActiveSetSelector::select(std::span<const double> v, double margin) {
   look(v, margin);
-  TightestPerPiece above(v.size()), below(v.size());
+  std::vector<Slot> above(v.size(), {k_nothing, 0}), below = above;  // tightest per piece
   for (const Slot& slot : found_) {
     if (is_selected_[slot.number] != 0) continue;
     // The order of constraints that are not exceeded may depend on rounding.
     const double over = margin > 0 ? slot.over : table_.constraint_at(slot.number).excess(v);
     if (!(over > -margin)) continue;
     const ConstraintTable::Row& row = table_.rows()[slot.number];
-    above.offer(row.to, over, slot.number);
-    below.offer(row.from, over, slot.number);
+    for (Slot* const best : {&above[row.to], &below[row.from]}) {
+      if (over > best->over) *best = {over, slot.number};
+    }
   }
   std::vector<std::uint32_t> selected;
-  const auto take = [&](std::uint32_t number) {
-    if (is_selected_[number] == 0) selected.push_back(number);
-    is_selected_[number] = 1;
-  };
-  above.for_each(take);
-  below.for_each(take);
+  for (const std::vector<Slot>* const best : {&above, &below}) {
+    for (const auto& [over, number] : *best) {
+      if (over == k_nothing || is_selected_[number] != 0) continue;
+      selected.push_back(number);
+      is_selected_[number] = 1;
+    }
+  }
   std::sort(selected.begin(), selected.end());
   return selected;
 }

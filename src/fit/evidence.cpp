@@ -34,6 +34,31 @@ double violation(const ClockConstraint& constraint, const ClockErrors* errors) {
 
 constexpr std::size_t k_windows_at_once = 4;  ///< windows per task of a thread
 
+/// Hold-out; docs/decisions/37.
+struct HoldOutThresholds {
+  static constexpr double tolerance = 0.01;         ///< CausalProblem::tolerance of its fits
+  static constexpr std::size_t sample_pairs = 300;  ///< coupled pairs in the sample of clocks
+};
+
+/// Fits to one half of the windows and measures the other.
+HeldOut hold_out_half(CausalProblem problem, const CausalFit& fit, std::int64_t width,
+                      std::int64_t fold) {
+  std::vector<ClockConstraint> seen, unseen;
+  for (const ClockConstraint& one : problem.constraints)
+    ((one.to_time - problem.begin) / width % 2 == fold ? unseen : seen).push_back(one);
+  problem.constraints = seen;
+  problem.tolerance = HoldOutThresholds::tolerance;
+  problem.knots = fit.errors.knots();
+  // A good start only: the minimum is unique.
+  const CausalFit found = fit_causal(problem, fit.amplitude, fit.errors);
+  HeldOut result;
+  for (const ClockConstraint& one : unseen) {
+    result.unbent += violation(one, nullptr);
+    result.bent += violation(one, found.converged ? &found.errors : nullptr);
+  }
+  return result;
+}
+
 }  // namespace
 
 std::vector<ClockConstraint> two_sided_constraints(std::vector<ClockConstraint> constraints,
@@ -148,35 +173,6 @@ ClockErrors without_common_mode(const ClockErrors& errors, std::size_t clocks,
   }
   return {errors.begin(), errors.distance(1), knots, std::move(values)};
 }
-
-namespace {
-
-/// Hold-out; docs/decisions/37.
-struct HoldOutThresholds {
-  static constexpr double tolerance = 0.01;         ///< CausalProblem::tolerance of its fits
-  static constexpr std::size_t sample_pairs = 300;  ///< coupled pairs in the sample of clocks
-};
-
-/// Fits to one half of the windows and measures the other.
-HeldOut hold_out_half(CausalProblem problem, const CausalFit& fit, std::int64_t width,
-                      std::int64_t fold) {
-  std::vector<ClockConstraint> seen, unseen;
-  for (const ClockConstraint& one : problem.constraints)
-    ((one.to_time - problem.begin) / width % 2 == fold ? unseen : seen).push_back(one);
-  problem.constraints = seen;
-  problem.tolerance = HoldOutThresholds::tolerance;
-  problem.knots = fit.errors.knots();
-  // A good start only: the minimum is unique.
-  const CausalFit found = fit_causal(problem, fit.amplitude, fit.errors);
-  HeldOut result;
-  for (const ClockConstraint& one : unseen) {
-    result.unbent += violation(one, nullptr);
-    result.bent += violation(one, found.converged ? &found.errors : nullptr);
-  }
-  return result;
-}
-
-}  // namespace
 
 HeldOut hold_out(const CausalProblem& problem, const CausalFit& fit, std::int64_t width) {
   const ClockSample some(problem, HoldOutThresholds::sample_pairs);

@@ -18,6 +18,23 @@ Eigen::Map<const Eigen::VectorXd> as_vector(std::span<const double> v) {
   return {v.data(), static_cast<Eigen::Index>(v.size())};
 }
 
+/// Derivatives along a step of the sum of max(0, over + length * change)^2 / 2.
+struct Derivatives {
+  double first = 0, second = 0;
+};
+
+Derivatives derivatives_at(double length, std::span<const double> over,
+                           std::span<const double> change) {
+  Derivatives sum;
+  for (std::size_t i = 0; i < over.size(); ++i) {
+    const double there = over[i] + length * change[i];
+    const double moved = there > 0 ? change[i] : 0.0;
+    sum.first += moved * there;
+    sum.second += moved * moved;
+  }
+  return sum;
+}
+
 }  // namespace
 
 FitCost::FitCost(const CausalProblem& problem)
@@ -88,27 +105,6 @@ std::vector<double> FitCost::gradient(std::span<const double> v) const {
   }
   return gradient;
 }
-
-namespace {
-
-/// Derivatives along a step of the sum of max(0, over + length * change)^2 / 2.
-struct Derivatives {
-  double first = 0, second = 0;
-};
-
-Derivatives derivatives_at(double length, std::span<const double> over,
-                           std::span<const double> change) {
-  Derivatives sum;
-  for (std::size_t i = 0; i < over.size(); ++i) {
-    const double there = over[i] + length * change[i];
-    const double moved = there > 0 ? change[i] : 0.0;
-    sum.first += moved * there;
-    sum.second += moved * moved;
-  }
-  return sum;
-}
-
-}  // namespace
 
 double FitCost::best_length(std::span<const double> v, std::span<const double> step,
                             double slope) const {
