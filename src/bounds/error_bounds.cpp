@@ -89,21 +89,17 @@ std::int64_t BoundCursor::parts(std::size_t point) const {
   return static_cast<std::int64_t>(floor_div(moved << bits_, k_tick));
 }
 
-/// Moves to the first point that is not before a time.
-void BoundCursor::advance(std::int64_t local) {
-  const std::vector<ClockBound::Point>& points = bound_.points();
-  while (next_ < points.size() && points[next_].time < local) ++next_;
-  before_ = parts(next_ - 1);
-  if (next_ < points.size()) after_ = parts(next_);
-}
-
 std::int64_t BoundCursor::operator()(std::int64_t time) {
   const std::vector<ClockBound::Point>& points = bound_.points();
   const std::int64_t local = time + begin_;
   const std::int64_t unmoved = time << bits_;
   const bool is_greatest = course_ == Course::greatest;
   if (points.empty()) return unmoved + (is_greatest ? -1 : 1) * (k_far << bits_);
-  if (next_ < points.size() && points[next_].time < local) advance(local);
+  if (next_ < points.size() && points[next_].time < local) {
+    while (next_ < points.size() && points[next_].time < local) ++next_;
+    before_ = parts(next_ - 1);
+    if (next_ < points.size()) after_ = parts(next_);
+  }
   if (next_ < points.size() && points[next_].time == local) return unmoved + after_;
   if (course_ == Course::straight) return unmoved + straight(local);
   const auto from = [&](std::int64_t parts, std::int64_t later) {

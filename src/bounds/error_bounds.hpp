@@ -92,7 +92,6 @@ class BoundCursor {
 
  private:
   [[nodiscard]] std::int64_t parts(std::size_t point) const;
-  void advance(std::int64_t local);
   [[nodiscard]] std::int64_t straight(std::int64_t local) const;
 
   const ClockBound& bound_;

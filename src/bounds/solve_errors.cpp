@@ -51,14 +51,6 @@ System system_of(const ErrorProblem& problem, const RateLimits& limits, bool wit
   return System({.clocks = of_clocks, .reference = problem.reference, .edges = problem.edges});
 }
 
-void set_limits(const ErrorProblem& problem, const RateLimits& limits, System& system) {
-  for (std::uint32_t c = 0; c < system.clocks(); ++c) {
-    const auto own = limits_of(problem, limits, c, true);
-    system.set_rate(c, own.rate);
-    if (own.mean) system.set_mean(c, own.mean->rates);
-  }
-}
-
 Effort effort_of(const ErrorProblem& problem, const System& system) {
   return {.most = SolvingThresholds::steps_each *
                   (std::uint64_t{system.nodes()} + problem.edges.size() + 1)};
@@ -256,7 +248,11 @@ Proved<Narrowed> narrow_limits(const ErrorProblem& problem, Narrowed narrowed,
       const auto is_worthwhile = lower_limits(problem, narrowed.errors, narrowed.limits);
       if (!is_worthwhile) return tl::unexpected(is_worthwhile.error());
       if (!*is_worthwhile || narrowings++ >= SolvingThresholds::narrowings) break;
-      set_limits(problem, narrowed.limits, system);
+      for (std::uint32_t c = 0; c < system.clocks(); ++c) {
+        const auto own = limits_of(problem, narrowed.limits, c, true);
+        system.set_rate(c, own.rate);
+        if (own.mean) system.set_mean(c, own.mean->rates);
+      }
     }
   } while (add_violated(narrowed.errors));
   return narrowed;

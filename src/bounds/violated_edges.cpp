@@ -149,15 +149,6 @@ void ViolatedEdges::begin_anew() {
   near_ = 1;
 }
 
-/// Windows in which errors change by about what edges may be near: of more edges of a pair in one
-/// of them the tightest says nearly all.
-void ViolatedEdges::choose_windows(std::int64_t rate_ppb) {
-  const Int128 change = (Int128{setting_.edges.end - begin()} << bits()) * rate_ppb;
-  const std::uint32_t least = std::min(2 * setting_.edges.windows, GenerationSizes::finest);
-  setting_.edges.windows = static_cast<std::uint32_t>(
-      std::clamp<Int128>(change / k_billion / near_, least, GenerationSizes::finest));
-}
-
 bool ViolatedEdges::collect(std::int64_t most_slack, std::int64_t rate_ppb) {
   setting_.edges.corrected = corrected_;
   setting_.edges.most_slack = most_slack;
@@ -166,11 +157,12 @@ bool ViolatedEdges::collect(std::int64_t most_slack, std::int64_t rate_ppb) {
   for (const auto& [one, slack] : found) worst = std::min(worst, slack);
   if (worst >= 0 && most_slack == near_) return false;
   near_ = static_cast<std::int64_t>(-worst) / 32 + 1;
-  choose_windows(rate_ppb);
-  return keep(found);
-}
-
-bool ViolatedEdges::keep(std::span<const constraints::LimitingEdge> found) {
+  // Windows in which errors change by about what edges may be near: of more edges of a pair in one
+  // of them the tightest says nearly all.
+  const Int128 change = (Int128{setting_.edges.end - begin()} << bits()) * rate_ppb;
+  const std::uint32_t least = std::min(2 * setting_.edges.windows, GenerationSizes::finest);
+  setting_.edges.windows = static_cast<std::uint32_t>(
+      std::clamp<Int128>(change / k_billion / near_, least, GenerationSizes::finest));
   const std::size_t before = edges_.size();
   for (const auto& [one, slack] : found) edges_.push_back(edge_of(one, begin()));
   const auto added = edges_.begin() + static_cast<std::ptrdiff_t>(before);

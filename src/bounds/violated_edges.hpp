@@ -74,8 +74,6 @@ class ViolatedEdges {
 
  private:
   bool collect(std::int64_t most_slack, std::int64_t rate_ppb);
-  void choose_windows(std::int64_t rate_ppb);
-  bool keep(std::span<const constraints::LimitingEdge> found);
 
   [[nodiscard]] BigVector<std::int64_t> on_lines(const constraints::Context& context) const;
 

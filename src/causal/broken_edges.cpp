@@ -139,13 +139,6 @@ difference::Event BrokenEdges::event_of(NodeIndex node, LocationIndex location) 
   return {domains_.of[location], static_cast<std::int64_t>(stamp - base_)};
 }
 
-difference::Edge BrokenEdges::constraint_of(const match::Edge& edge) const {
-  const match::Graph& graph = context_.graph;
-  return {event_of(edge.send, graph.location_of(edge.send)),
-          event_of(edge.receive, graph.location_of(edge.receive)),
-          std::max(graph.mu_of(edge, context_.mu), least_)};
-}
-
 bool BrokenEdges::add(std::span<const ClockMap> maps, std::int64_t margin) {
   constexpr std::uint8_t k_found = 1, k_taken = 2;
   const match::Graph& graph = context_.graph;
@@ -172,8 +165,11 @@ bool BrokenEdges::add(std::span<const ClockMap> maps, std::int64_t margin) {
   for (std::size_t i = 0; i < has_edge_.size(); ++i) {
     if (has_edge_[i] != k_found) continue;
     has_edge_[i] = k_taken;
-    const difference::Edge edge = constraint_of(graph.edges[i]);
-    if (edge.cause.clock != edge.effect.clock) own_edges.push_back(edge);
+    const match::Edge& edge = graph.edges[i];
+    const difference::Event cause = event_of(edge.send, graph.location_of(edge.send));
+    const difference::Event effect = event_of(edge.receive, graph.location_of(edge.receive));
+    if (cause.clock == effect.clock) continue;
+    own_edges.push_back({cause, effect, std::max(graph.mu_of(edge, context_.mu), least_)});
   }
   std::vector<Member> own_members;
   Expansion expansion(*this, own_members);

@@ -47,7 +47,6 @@ class BrokenEdges {
   };
 
   [[nodiscard]] difference::Event event_of(NodeIndex node, LocationIndex location) const;
-  [[nodiscard]] difference::Edge constraint_of(const match::Edge& edge) const;
 
   const constraints::Context& context_;
   const trace::ClockDomains& domains_;

@@ -108,7 +108,11 @@ class Chooser {
         proved_(trace::proved_clocks(definitions_)) {
     if (proved_.empty()) proved_.assign(locations_, k_none);
     read_records();
-    read_stamps();
+    constraints::evaluate_nodes(context_, stamps_, [](LocationIndex) {
+      return [](std::uint64_t stamp) {
+        return static_cast<std::int64_t>(std::min<std::uint64_t>(stamp, std::uint64_t{1} << 62));
+      };
+    });
   }
 
   DomainChoice run() {
@@ -212,14 +216,6 @@ class Chooser {
     for (const Numbered& one : gather_everywhere(context_.team(), own)) {
       measured_[one.location] = one.measured;
     }
-  }
-
-  void read_stamps() {
-    constraints::evaluate_nodes(context_, stamps_, [](LocationIndex) {
-      return [](std::uint64_t stamp) {
-        return static_cast<std::int64_t>(std::min<std::uint64_t>(stamp, std::uint64_t{1} << 62));
-      };
-    });
   }
 
   /// True per group if nothing contradicts one clock of its units. `unit_of`: per location, the

@@ -96,10 +96,6 @@ double ConstrainedClocks::worst_violation() const {
   return static_cast<double>(worst);
 }
 
-trace::LocationSkeleton ConstrainedClocks::extent(std::uint32_t clock) const {
-  return trace::extent_of(context_.trace(), domains_.members[clock]);
-}
-
 bool ConstrainedClocks::messages_connect() const {
   struct Direction {
     std::uint32_t from = 0, to = 0;

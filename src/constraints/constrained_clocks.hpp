@@ -65,7 +65,9 @@ class ConstrainedClocks {
   /// Clocks whose locations this process owns.
   [[nodiscard]] const std::vector<std::uint32_t>& own_clocks() const { return own_clocks_; }
   /// Number of events, first and last stamp, and flushes of all locations of the clock together.
-  [[nodiscard]] trace::LocationSkeleton extent(std::uint32_t clock) const;
+  [[nodiscard]] trace::LocationSkeleton extent(std::uint32_t clock) const {
+    return trace::extent_of(context_.trace(), domains_.members[clock]);
+  }
   [[nodiscard]] const std::vector<ClockMap>& maps() const { return maps_; }
   [[nodiscard]] const ClockMap& map_of(std::uint32_t clock) const { return map_of(clock, maps_); }
   /// Map of a clock of this process among `maps`, one per location.

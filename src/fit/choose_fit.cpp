@@ -61,7 +61,12 @@ class AmplitudeSearch {
     start_ = std::move(start);
     attempt(number_of(amplitude));
     if (!best_.converged) return std::move(*this).search_from_stiffest();
-    hill_climb();
+    // From the best amplitude to either side, over dents in the evidence; then those that strides
+    // skip.
+    const int first = best_at_, step = attempt_sides(Threshold::stride) * Threshold::stride;
+    for (int at = first + 2 * step; step != 0 && in_range(at) && attempt(at); at += step) {
+    }
+    attempt_sides(1);
     return std::move(best_);
   }
 
@@ -77,15 +82,6 @@ class AmplitudeSearch {
 
  private:
   using Threshold = FitSearchThresholds;
-
-  /// Climbs from the best amplitude to either side, over dents in the evidence, and then tries the
-  /// amplitudes that strides skip.
-  void hill_climb() {
-    const int first = best_at_, step = attempt_sides(Threshold::stride) * Threshold::stride;
-    for (int at = first + 2 * step; step != 0 && in_range(at) && attempt(at); at += step) {
-    }
-    attempt_sides(1);
-  }
 
   static bool in_range(int at) { return at >= Threshold::first && at <= Threshold::last; }
 

@@ -201,23 +201,19 @@ void FitSolver::describe(const Vector& v, CausalFit& fit) {
   fit.active = active_.size();
   fit.worst_violation = cost_.worst(v);
   fit.errors = ClockErrors(problem_.begin, cost_.spacing(), problem_.knots, v);
-  if (is_too_steep(fit.errors) || std::isnan(fit.log_evidence)) fit.converged = false;
+  const auto is_too_steep = [&](double a, double b) {
+    return std::abs(b - a) > NewtonThresholds::most_rate * cost_.spacing();
+  };
+  for (std::uint32_t c = 0; c < problem_.clocks; ++c) {
+    const auto values = fit.errors.of(c);
+    if (std::ranges::adjacent_find(values, is_too_steep) != values.end()) fit.converged = false;
+  }
+  if (std::isnan(fit.log_evidence)) fit.converged = false;
 }
 
 bool FitSolver::settles_in_band(std::size_t clocks, std::size_t knots) {
   return NewtonThresholds::usual_most_interior_steps * Curvature::work_in_band(clocks, knots) <
          NewtonThresholds::most_interior_work;
-}
-
-bool FitSolver::is_too_steep(const ClockErrors& errors) const {
-  for (std::uint32_t c = 0; c < problem_.clocks; ++c) {
-    const auto values = errors.of(c);
-    for (std::size_t k = 1; k < values.size(); ++k) {
-      if (std::abs(values[k] - values[k - 1]) > NewtonThresholds::most_rate * cost_.spacing())
-        return true;
-    }
-  }
-  return false;
 }
 
 bool FitSolver::factorize(const Vector& v) {

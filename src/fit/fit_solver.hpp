@@ -52,7 +52,6 @@ class FitSolver {
   End descend_by_continuation(Vector& v, CausalFit& fit);
   End minimise(Vector& v, double enough, int most_steps, CausalFit& fit);
   void describe(const Vector& v, CausalFit& fit);
-  [[nodiscard]] bool is_too_steep(const ClockErrors& errors) const;
   bool factorize(const Vector& v);
 
   const CausalProblem& problem_;

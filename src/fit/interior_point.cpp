@@ -157,15 +157,6 @@ bool InteriorPoint::correct(const Vector& gradient, double aimed, Step& step) {
   return true;
 }
 
-void InteriorPoint::advance(Vector& v, const Step& step) {
-  for (std::size_t i = 0; i < v.size(); ++i) v[i] += step.length * step.of[i];
-  for (State& state : states_) {
-    state.dual += step.length * state.dual_step;
-    state.slack += step.length * state.slack_step;
-    state.dual_step = state.slack_step = 0;
-  }
-}
-
 std::optional<int> InteriorPoint::run(Vector& v, double most_work, const Progress* progress,
                                       double tolerance) {
   const Cancel cancel(progress);
@@ -191,7 +182,12 @@ std::optional<int> InteriorPoint::run(Vector& v, double most_work, const Progres
     if (work > most_work || (steps == 0 && work * InteriorPointThresholds::usual_steps > most_work))
       return {};
     const Step step = best_step(gradient(v), sum);
-    advance(v, step);
+    for (std::size_t i = 0; i < v.size(); ++i) v[i] += step.length * step.of[i];
+    for (State& state : states_) {
+      state.dual += step.length * state.dual_step;
+      state.slack += step.length * state.slack_step;
+      state.dual_step = state.slack_step = 0;
+    }
     unbalanced *= 1 - step.length;
     unbalanced_new *= 1 - step.length;
     // Slack of a constraint just met whose product is the average (point on the central path).

@@ -68,7 +68,6 @@ class InteriorPoint {
   [[nodiscard]] Vector find_step(Vector gradient);
   [[nodiscard]] Step best_step(const Vector& gradient, double sum);
   bool correct(const Vector& gradient, double aimed, Step& step);
-  void advance(Vector& v, const Step& step);
   [[nodiscard]] double longest_step() const;
   [[nodiscard]] double complementarity(double length) const;
 
