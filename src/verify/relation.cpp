@@ -74,6 +74,10 @@ Result<void> Relation::meet(const trace::Share& share, AlltoallvRule alltoallv,
   channels_ = Channels(share.team, *places_, outlines);
   Spaces spaces(share.team, trace_->definitions, outlines);
   const auto comms = static_cast<SpaceIndex>(trace_->definitions.comms.size());
+  std::vector<std::int64_t> communicates(places_->process_count());
+  for (const Outline& outline : outlines) {
+    communicates[outline.process] = has_operations(outline, trace_->definitions) ? 1 : 0;
+  }
   const bool missing = share.team.any(any_inner_gaps(share) || !channels_.complete());
   const bool calls_missing = missing || spaces.unequal(0, comms);
   const bool any_missing = calls_missing || spaces.unequal(comms, k_none);
@@ -95,7 +99,8 @@ Result<void> Relation::meet(const trace::Share& share, AlltoallvRule alltoallv,
   const SpaceIndex first_aligned = calls_missing ? 0 : any_missing ? comms : k_none;
   TRY(spaces.align(records, first_aligned, outlines, left_out_.unmatched));
   const bool claimed = claims.witness != nullptr || claims.find != nullptr;
-  return share.team.agree(meet_calls(share, alltoallv, std::move(outlines), spaces, claimed));
+  return share.team.agree(
+      meet_calls(share, alltoallv, std::move(outlines), spaces, claimed, std::move(communicates)));
 }
 
 void Relation::find_unpaired(Team& team, std::vector<std::int64_t>&& communicates,
@@ -125,12 +130,9 @@ void Relation::set_maps(const trace::Share& share, std::span<const ClockMap> map
 }
 
 Result<void> Relation::meet_calls(const trace::Share& share, AlltoallvRule alltoallv,
-                                  std::vector<Outline>&& outlines, Spaces& spaces, bool claimed) {
+                                  std::vector<Outline>&& outlines, Spaces& spaces, bool claimed,
+                                  std::vector<std::int64_t>&& communicates) {
   calls_.emplace(*trace_, *places_, alltoallv);
-  std::vector<std::int64_t> communicates(places_->process_count());
-  for (const Outline& outline : outlines) {
-    communicates[outline.process] = has_operations(outline, trace_->definitions) ? 1 : 0;
-  }
   calls_->gather(share.team, {*trace_, *places_, maps_}, spaces.limits(), std::move(outlines));
   GatheredCalls::Counts counts = calls_->count();
   const std::vector<Disagreement> found = std::move(counts.disagreements);

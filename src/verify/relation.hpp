@@ -121,7 +121,8 @@ class Relation {
   Result<void> meet(const trace::Share& share, AlltoallvRule alltoallv, const Claims& claims,
                     std::vector<Outline>&& outlines, const Cancel& cancel);
   Result<void> meet_calls(const trace::Share& share, AlltoallvRule alltoallv,
-                          std::vector<Outline>&& outlines, Spaces& spaces, bool claimed);
+                          std::vector<Outline>&& outlines, Spaces& spaces, bool claimed,
+                          std::vector<std::int64_t>&& communicates);
   void note_order(const trace::Share& share);
   void count_named();
   /// Sets unpaired_processes_. `communicates`: per process 1 if it has receives or calls, and this

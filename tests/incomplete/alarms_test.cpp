@@ -279,5 +279,23 @@ TEST(Alarms, are_some_more_where_they_were_not) {
   EXPECT_GE(3 * alarms.clean, alarms.all);
 }
 
+/// Of a process that was killed and started late no call is known to belong to an instance.
+TEST(Alarms, a_process_without_a_call_in_an_instance_is_never_right) {
+  Records calls(3);
+  for (std::uint32_t p = 0; p < 3; ++p) {
+    for (std::uint64_t k = 0; k < (p == 2 ? 2U : 4U); ++k) {
+      const std::uint64_t begin = 2'000'000 + 1'000'000 * k + 1'000 * p + p / 2 * 5'000'000'000;
+      calls[p].push_back({begin, begin + 9'000});
+    }
+  }
+  const TempFolder folder;
+  const auto report = check(write(calls, false, folder / "archive"), {});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->violations, 0U);
+  EXPECT_EQ(report->judgement.verdict, Verdict::unproven);
+  ASSERT_EQ(report->set_aside.size(), 1U);
+  EXPECT_EQ(report->set_aside[0].kind, "unpaired");
+}
+
 }  // namespace
 }  // namespace entrain::test
