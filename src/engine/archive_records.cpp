@@ -71,13 +71,39 @@ BigVector<std::int64_t> measured_times(const constraints::Context& context, cons
   return times;
 }
 
+/// Of several begins of a clock in an instance keeps the latest one, and of several ends the
+/// earliest one: they imply the edges of the others. Scans stay as they are.
+void keep_one_per_clock(EdgeList& list) {
+  BigVector<InstanceMember> kept;
+  const auto keep = [&](const CollectiveInstance& one, std::uint64_t first, std::uint32_t count,
+                        bool is_begin) {
+    const auto from = list.members.begin() + static_cast<std::ptrdiff_t>(first);
+    std::vector<InstanceMember> side(from, from + count);
+    std::ranges::sort(side, [&](const InstanceMember& a, const InstanceMember& b) {
+      return a.clock != b.clock ? a.clock < b.clock : is_begin ? a.time > b.time : a.time < b.time;
+    });
+    const auto rest = std::ranges::unique(side, {}, &InstanceMember::clock);
+    if (one.kind == EdgeKind::scan || rest.empty()) {
+      kept.insert(kept.end(), from, from + count);
+      return count;
+    }
+    kept.insert(kept.end(), side.begin(), rest.begin());
+    return static_cast<std::uint32_t>(rest.begin() - side.begin());
+  };
+  for (CollectiveInstance& one : list.instances) {
+    const std::uint64_t first = kept.size(), ends = one.first + one.begins;
+    one.begins = keep(one, one.first, one.begins, true);
+    one.ends = keep(one, ends, one.ends, false);
+    one.first = first;
+  }
+  list.members = std::move(kept);
+}
+
 }  // namespace
 
-Result<ArchiveRecords> records_of(const Timeline& timeline, const formats::Source& source,
-                                  const std::string& clock_samples) {
+ArchiveRecords records_of_domains(const Timeline& timeline, const Clocks& all, const Edges& edges) {
   const trace::Trace& trace = timeline.loaded.trace;
   const trace::ClockDomains& domains = timeline.domains;
-  TRY_ASSIGN(const Clocks all, source.clock_table(timeline.loaded, clock_samples));
   ArchiveRecords records;
   records.run = {.name = all.name, .resolution_hz = all.resolution_hz, .corrected = all.corrected};
   for (const auto& members : domains.members) {
@@ -89,11 +115,28 @@ Result<ArchiveRecords> records_of(const Timeline& timeline, const formats::Sourc
     records.offsets.push_back(timeline.measured.maps[members.front()](extent.first) -
                               static_cast<std::int64_t>(extent.first));
   }
-  records.list = formats::list_of(timeline.graph, timeline.mu.ticks);
+  const auto copy = [](const auto& from, auto& to) { to.assign(from.begin(), from.end()); };
+  copy(edges.cause_clock, records.list.cause_clock);
+  copy(edges.cause_time, records.list.cause_time);
+  copy(edges.effect_clock, records.list.effect_clock);
+  copy(edges.effect_time, records.list.effect_time);
+  copy(edges.min_delay, records.list.min_delay);
+  copy(edges.kind, records.list.kind);
+  copy(edges.instances, records.list.instances);
+  copy(edges.members, records.list.members);
   for (auto* clocks : {&records.list.cause_clock, &records.list.effect_clock}) {
     for (std::uint32_t& clock : *clocks) clock = domains.of[clock];
   }
   for (InstanceMember& member : records.list.members) member.clock = domains.of[member.clock];
+  keep_one_per_clock(records.list);
+  return records;
+}
+
+Result<ArchiveRecords> records_of(const Timeline& timeline, const formats::Source& source,
+                                  const std::string& clock_samples) {
+  TRY_ASSIGN(const Clocks all, source.clock_table(timeline.loaded, clock_samples));
+  const EdgeList list = formats::list_of(timeline.graph, timeline.mu.ticks);
+  ArchiveRecords records = records_of_domains(timeline, all, list.view());
   find_doubts(timeline, records);
   return records;
 }

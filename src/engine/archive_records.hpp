@@ -21,7 +21,7 @@
 
 namespace entrain::engine {
 
-/// An archive as tables of clocks and edges, which explanations work on.
+/// A trace as tables of clocks and edges, which explanations work on.
 struct ArchiveRecords {
   Clocks run;                         ///< one clock per domain
   std::vector<std::string> names;     ///< names of the clocks, for reports
@@ -32,12 +32,15 @@ struct ArchiveRecords {
   std::vector<explain::Evidence> edges, instances;
 };
 
+/// Clocks and edges of locations, joined to those of domains. The edges keep their order.
+ArchiveRecords records_of_domains(const Timeline& timeline, const Clocks& all, const Edges& edges);
+
 /// The records of an archive that this process holds as a whole; `clock_samples`: option of that
 /// name. Errors: those of Source::clock_table().
 Result<ArchiveRecords> records_of(const Timeline& timeline, const formats::Source& source,
                                   const std::string& clock_samples);
 
-/// True if a clock has two begins or two ends in an instance, which tables cannot say.
+/// True if a clock has two begins or two ends in a scan, which tables cannot say.
 bool has_clocks_twice(const ArchiveRecords& records);
 
 /// Takes pairs and instances out of the edges of a graph. `wrong`: in order; an instance by the

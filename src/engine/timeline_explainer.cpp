@@ -57,8 +57,7 @@ bool TimelineExplainer::are_usual() const {
 
 bool TimelineExplainer::may_be_explained() const {
   if (given_) {
-    return given_->are_kept ? !carriers::has_carried(t_.loaded.trace.definitions.process_of)
-                            : t_.domains.trivial();
+    return !given_->are_kept || !carriers::has_carried(t_.loaded.trace.definitions.process_of);
   }
   constexpr std::int64_t k_most = std::int64_t{1} << 21;  // then memory for a list is not spent
   const std::size_t own = t_.graph.edges.size() + t_.graph.participants.size();
@@ -70,7 +69,11 @@ Result<void> TimelineExplainer::explain(double most_bits, std::span<const ClockM
   was_tried_ = true;
   if (!causal::any_violation(context(), t_.measured.maps)) return {};
   if (given_) {
-    records_.names = trace::clock_names(t_.loaded.trace.definitions);
+    if (given_->are_kept || t_.domains.trivial()) {
+      records_.names = trace::clock_names(t_.loaded.trace.definitions);
+    } else {
+      records_ = records_of_domains(t_, given_->clocks, given_->edges);
+    }
     for (const char weak : given_->weak) {
       records_.edges.push_back(weak != 0 ? explain::Evidence::weak : explain::Evidence::usual);
     }
@@ -108,7 +111,7 @@ void TimelineExplainer::find_explanation(std::span<const ClockMap> estimate) {
   const std::int64_t assumed_ppb = assumed_rates().rate_ppb;
   std::vector<ClockMap> of_clocks;
   for (std::size_t c = 0; c < run().clocks.size() && !estimate.empty(); ++c) {
-    of_clocks.push_back(estimate[given_ ? c : t_.domains.members[c].front()]);
+    of_clocks.push_back(estimate[is_joined() ? t_.domains.members[c].front() : c]);
   }
   explained_ =
       explain::Explained::find(run(), edges(),
@@ -172,7 +175,7 @@ Result<void> TimelineExplainer::refuse_given_rates() const {
 /// Position of the clock that rates are seen from among those of the run; their number: none.
 std::uint32_t TimelineExplainer::reference_clock() const {
   const LocationIndex location = t_.reference.location;
-  if (location != k_none) return given_ ? location : t_.domains.of[location];
+  if (location != k_none) return is_joined() ? t_.domains.of[location] : location;
   return t_.reference.consensus ? static_cast<std::uint32_t>(run().clocks.size()) : 0;
 }
 

@@ -55,8 +55,10 @@ class TimelineExplainer : protected TimelineReader {
   std::int64_t raised_ppb_ = use_.raised_ppb;
 
  private:
-  [[nodiscard]] const Clocks& run() const { return given_ ? given_->clocks : records_.run; }
-  [[nodiscard]] Edges edges() const { return given_ ? given_->edges : records_.list.view(); }
+  /// True if clocks and edges are those of domains, not of given clocks.
+  [[nodiscard]] bool is_joined() const { return !records_.run.clocks.empty(); }
+  [[nodiscard]] const Clocks& run() const { return is_joined() ? records_.run : given_->clocks; }
+  [[nodiscard]] Edges edges() const { return is_joined() ? records_.list.view() : given_->edges; }
   [[nodiscard]] std::int64_t wander_ppb() const;
   [[nodiscard]] std::uint32_t reference_clock() const;
   [[nodiscard]] Result<void> refuse_given_rates() const;

@@ -14,6 +14,7 @@
 #include "support/archive_builder.hpp"
 #include "support/files.hpp"
 #include "support/oracle.hpp"
+#include "trace/event.hpp"
 
 namespace entrain::test {
 namespace {
@@ -78,6 +79,42 @@ TEST(ExplainedArchives, a_clock_that_was_set_is_named_and_moves_no_other) {
       EXPECT_LT(most - least, 20 * k_us) << l;
     }
   }
+}
+
+/// Two machines of two ranks each; ranks 0 and 2 exchange messages, and all meet in one collective.
+/// The clock of the second machine is set ahead after half of the run.
+TEST(ExplainedArchives, a_clock_of_two_ranks_that_meet_in_a_collective_is_named) {
+  constexpr std::int64_t k_step = 1'000 * k_ms;
+  const TempFolder scratch;
+  ArchiveBuilder archive(scratch / "in");
+  const std::vector nodes{archive.node("n0"), archive.node("n1")};
+  for (std::uint64_t r = 0; r < 4; ++r) {
+    archive.location(r, archive.process("MPI Rank " + std::to_string(r), nodes[r / 2]));
+  }
+  const auto world = archive.comm("MPI_COMM_WORLD", {0, 1, 2, 3});
+  const auto shown = [&](std::uint32_t rank, std::int64_t time) {
+    return static_cast<std::uint64_t>(1'000 * k_ms + time +
+                                      (rank >= 2 && time > k_rounds * 5 * k_ms / 2 ? k_step : 0));
+  };
+  for (int n = 0; n < k_rounds; ++n) {
+    const std::int64_t t = n * 5 * k_ms, way = 5 * k_us + n % 7 * 300;
+    archive.at(0).send(shown(0, t), 2, world, 7);
+    archive.at(2).recv(shown(2, t + way), 0, world, 7);
+    archive.at(2).send(shown(2, t + 20 * k_us), 0, world, 8);
+    archive.at(0).recv(shown(0, t + 20 * k_us + way), 2, world, 8);
+    for (std::uint32_t r = 0; r < 4 && n == 20; ++r) {
+      archive.at(r).collective_begin(shown(r, t + 40 * k_us + r * k_us));
+      archive.at(r).collective_end(shown(r, t + 60 * k_us), trace::op::allreduce, world,
+                                   trace::k_root_none);
+    }
+  }
+  archive.finish();
+  const auto report = correct(scratch / "in", scratch / "out", {});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->after.violations, 0U);
+  ASSERT_EQ(report->before.explanations.size(), 1U);
+  EXPECT_NEAR(static_cast<double>(*report->before.explanations[0].size_ticks),
+              static_cast<double>(k_step), 20. * k_us);
 }
 
 /// Two processes that talk both ways; the second one's clock is ahead by so much at each round.
