@@ -6,12 +6,15 @@
 #include <cstddef>
 #include <cstdlib>
 #include <map>
+#include <numeric>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/order.hpp"
 #include "base/try.hpp"
 #include "carriers/centring.hpp"
+#include "explain/explain.hpp"
 #include "explain/given_constraints.hpp"
 #include "trace/composed_map.hpp"
 
@@ -24,6 +27,8 @@ struct SetClock {
   std::uint64_t before = 0, after = 0;  ///< last time of the clock before, first one after
   std::int64_t size = 0;                ///< what is added more to its times afterwards
 };
+
+constexpr double k_crystals = 200e-6;  ///< rates of two crystals of 100 ppm each
 
 /// Finds where the limits that edges put on a clock beside its carrier change faster than rates of
 /// crystals do. In order of time.
@@ -49,9 +54,8 @@ class SetSearch {
   }
 
  private:
-  static constexpr double k_crystals = 200e-6;  ///< rates of two crystals of 100 ppm each
-  static constexpr std::size_t k_least = 4;     ///< ties of each kind on either side
-  static constexpr std::size_t k_most = 256;    ///< ties that are looked at for these
+  static constexpr std::size_t k_least = 4;   ///< ties of each kind on either side
+  static constexpr std::size_t k_most = 256;  ///< ties that are looked at for these
 
   /// The interval of offsets that ties on one side of a time allow there, at that rate.
   struct Room {
@@ -143,6 +147,62 @@ class SetSearch {
   double rate_ = k_crystals;
 };
 
+/// Ties of one kind, of those that count, that no clock meets beside some tie of the other kind,
+/// however fast it is among crystals. `ties`: ordered by time of the carrier. O(n).
+std::vector<std::size_t> refuted(std::span<const Tie> ties, const std::vector<bool>& counts,
+                                 bool is_upper) {
+  const double sign = is_upper ? -1 : 1;
+  const auto limit = [&](std::size_t i) { return sign * static_cast<double>(ties[i].ticks()); };
+  std::vector<double> least(ties.size(), static_cast<double>(k_any));  // that the others allow
+  const auto pass = [&](auto position) {
+    auto allowed = static_cast<double>(k_any);
+    for (std::size_t k = 0; k < ties.size(); ++k) {
+      const std::size_t i = position(k);
+      if (k > 0) {
+        const std::int64_t time = std::abs(ties[i].host - ties[position(k - 1)].host);
+        allowed += k_crystals * static_cast<double>(time);
+      }
+      if (counts[i] && ties[i].is_upper != is_upper) allowed = std::min(allowed, limit(i));
+      least[i] = std::min(least[i], allowed);
+    }
+  };
+  pass([](std::size_t k) { return k; });
+  pass([&](std::size_t k) { return ties.size() - 1 - k; });
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < ties.size(); ++i) {
+    if (counts[i] && ties[i].is_upper == is_upper && limit(i) > least[i]) found.push_back(i);
+  }
+  return found;
+}
+
+/// Number of different stamps of the clock among some ties.
+std::size_t stamps_of(std::span<const Tie> ties, std::span<const std::size_t> some) {
+  std::set<std::int64_t> stamps;
+  for (const std::size_t i : some) stamps.insert(ties[i].own);
+  return stamps.size();
+}
+
+/// Ties with a wrong stamp: without them some clock may meet all others. Empty if there are none,
+/// or if so many stamps would be wrong that a step of the clock costs no more, or more than one tie
+/// in 20.
+std::vector<std::size_t> find_wrong(std::span<const Tie> ties) {
+  constexpr auto k_most = static_cast<std::size_t>(explain::Prices::step / explain::Prices::pair);
+  constexpr std::size_t k_share = 20;
+  std::vector<bool> counts(ties.size(), true);
+  std::vector<std::size_t> wrong;
+  for (std::size_t stamps = 0;;) {
+    const std::vector<std::size_t> lower = refuted(ties, counts, false);
+    const std::vector<std::size_t> upper = refuted(ties, counts, true);
+    if (lower.empty()) return wrong;
+    const std::size_t of_lower = stamps_of(ties, lower), of_upper = stamps_of(ties, upper);
+    const std::vector<std::size_t>& fewer = of_lower <= of_upper ? lower : upper;
+    stamps += std::min(of_lower, of_upper);
+    wrong.insert(wrong.end(), fewer.begin(), fewer.end());
+    if (stamps >= k_most || wrong.size() * k_share > ties.size()) return {};
+    for (const std::size_t i : fewer) counts[i] = false;
+  }
+}
+
 class Carrying {
  public:
   Carrying(const Clocks& clocks, const Edges& edges, std::span<const std::uint32_t> carrier_of)
@@ -159,10 +219,15 @@ class Carrying {
   }
 
   Result<CarriedClocks> run(const explain::AlignGroup& align_group) {
-    for (auto& [c, inner] : inner_edges()) {
-      const std::int64_t shift = inner.shift();
+    for (auto& [c, all] : inner_edges()) {
+      Inner inner = all.inner;
+      if (inner.is_met()) continue;
+      inner = without_wrong(all);
+      if (inner.is_met()) {
+        note_wrong(c, all);
+        continue;
+      }
       const bool is_constant = inner.least() <= inner.most();
-      if (shift == 0 && is_constant) continue;
       result_.apart.push_back(c);
       if (!is_constant) TRY(undo_steps(c, inner));
       const ClockMap level = result_.inner[c];
@@ -182,7 +247,9 @@ class Carrying {
           TRY_ASSIGN(result_.inner[c], trace::composed(level, centred));
         }
       }
+      note_wrong(c, all);
     }
+    std::ranges::sort(result_.wrong);
     widen();
     result_.list =
         explain::regroup(edges_, {[&](std::uint32_t clock, std::uint64_t time) {
@@ -192,6 +259,38 @@ class Carrying {
   }
 
  private:
+  /// The edges of a clock with its carrier.
+  struct InnerEdges {
+    Inner inner;
+    std::vector<std::uint32_t> edges;  ///< position of each tie
+    std::vector<std::size_t> wrong;    ///< ties that are no evidence
+  };
+
+  /// The edges without those that are wrong. Where a constant meets all, none is: it costs less.
+  static Inner without_wrong(InnerEdges& all) {
+    if (all.inner.least() <= all.inner.most()) return all.inner;
+    std::vector<std::size_t> order(all.edges.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return all.inner.ties[i].host; });
+    std::vector<Tie> ties;
+    for (const std::size_t i : order) ties.push_back(all.inner.ties[i]);
+    for (const std::size_t i : find_wrong(ties)) all.wrong.push_back(order[i]);
+    std::ranges::sort(all.wrong);
+    Inner rest;
+    for (std::size_t i = 0; i < all.edges.size(); ++i) {
+      if (!std::ranges::binary_search(all.wrong, i)) rest.add(all.inner.ties[i]);
+    }
+    return rest;
+  }
+  /// Notes the ties that the map of their clock, which follows from the others, does not meet.
+  void note_wrong(std::uint32_t c, const InnerEdges& all) {
+    for (const std::size_t i : all.wrong) {
+      const Tie& tie = all.inner.ties[i];
+      const std::int64_t own = result_.inner[c](static_cast<std::uint64_t>(tie.own));
+      if (tie.is_upper ? own > tie.host : own < tie.host) result_.wrong.push_back(all.edges[i]);
+    }
+  }
+
   /// Makes the times of a clock that was set those of one that was not, and notes it.
   Result<void> undo_steps(std::uint32_t c, Inner& inner) {
     std::vector<ClockKnot> knots;
@@ -245,15 +344,17 @@ class Carrying {
   [[nodiscard]] bool carries(std::uint32_t c) const { return carrier_of_[c] == c; }
 
   /// Edges between carried clocks and their carriers, by carried clock.
-  [[nodiscard]] std::map<std::uint32_t, Inner> inner_edges() const {
-    std::map<std::uint32_t, Inner> found;
-    for (std::size_t e = 0; e < edges_.cause_clock.size(); ++e) {
+  [[nodiscard]] std::map<std::uint32_t, InnerEdges> inner_edges() const {
+    std::map<std::uint32_t, InnerEdges> found;
+    for (std::uint32_t e = 0; e < edges_.cause_clock.size(); ++e) {
       const std::uint32_t cause = edges_.cause_clock[e], effect = edges_.effect_clock[e];
       const bool is_upper = carries(effect);
       if (carrier_of_[cause] != carrier_of_[effect] || carries(cause) == is_upper) continue;
       const auto at = static_cast<std::int64_t>(edges_.cause_time[e]);
       const auto to = static_cast<std::int64_t>(edges_.effect_time[e]);
-      found[is_upper ? cause : effect].add({is_upper ? to : at, is_upper ? at : to, is_upper});
+      InnerEdges& own = found[is_upper ? cause : effect];
+      own.inner.add({is_upper ? to : at, is_upper ? at : to, is_upper});
+      own.edges.push_back(e);
     }
     return found;
   }
@@ -360,6 +461,7 @@ void leave_maps_to_carried(CarriedClocks& carried, const Edges& edges,
       continue;
     }
     if (cause == effect || !own.may_stay || (!is_launch && effect != own.first)) continue;
+    if (std::ranges::binary_search(carried.wrong, e)) continue;
     const std::uint32_t work = is_launch ? effect : cause;
     const std::uint64_t stamp = is_launch ? edges.effect_time[e] : edges.cause_time[e];
     const auto host =

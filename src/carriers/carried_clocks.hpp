@@ -35,6 +35,9 @@ struct CarriedClocks {
   std::vector<std::uint32_t> apart;  ///< clocks whose map is no identity, increasing
   std::vector<std::uint32_t> still;  ///< carriers that keep their times, positions of all clocks
   std::vector<CarriedStep> steps;    ///< ordered by clock
+  /// Edges between a clock and its carrier that are no evidence, positions, increasing: their
+  /// limits lie far from those of all others, which only a wrong stamp explains.
+  std::vector<std::uint32_t> wrong;
 };
 
 /// Per clock the first one of its process, which carries the others.

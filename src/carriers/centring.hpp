@@ -65,8 +65,10 @@ struct Inner {
   /// A constant that meets the edges, if one does: of both limits the mean, weighted by how dense
   /// edges are there. A limit alone: itself.
   [[nodiscard]] std::int64_t likely() const;
-  /// The same, but 0 if that meets the edges.
-  [[nodiscard]] std::int64_t shift() const { return least() <= 0 && most() >= 0 ? 0 : likely(); }
+  /// True if the clock meets the edges as it is.
+  [[nodiscard]] bool is_met() const { return least() <= 0 && most() >= 0; }
+  /// The constant that is likely, but 0 if that meets the edges.
+  [[nodiscard]] std::int64_t shift() const { return is_met() ? 0 : likely(); }
 };
 
 /// The correction of a clock's times by which it lies in the middle of what its edges allow from

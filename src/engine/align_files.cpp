@@ -141,8 +141,9 @@ Result<engine::AlignedTables> engine::align(const AlignTables& tables, const Ali
   TRY_ASSIGN(result.alignment, align(result.clocks, table.list.view(), options, page, progress));
   AlignReport& report = result.alignment.report;
   report.notes = std::move(table.notes);
-  report.after.set_aside = std::move(table.set_aside);
-  for (const SetAside& one : report.after.set_aside) {
+  std::vector<SetAside>& aside = report.after.set_aside;
+  aside.insert(aside.begin(), table.set_aside.begin(), table.set_aside.end());
+  for (const SetAside& one : aside) {
     if (!one.is_decisive) report.notes.push_back(one.reason + ": these are ignored");
   }
   const bool is_decisive = std::ranges::any_of(report.after.set_aside,

@@ -87,6 +87,28 @@ TEST(CarriedClocks, a_lone_rank_is_checked_against_its_device) {
   EXPECT_LE(error_of(out / "fixed", truth.path(), 1), 8'000);
 }
 
+/// One kernel begins 5 ms before its launch, or ends 50 ms late: no clock shows that, and most
+/// launches and waits say the same of all clocks.
+TEST(CarriedClocks, a_wrong_stamp_of_a_kernel_moves_no_clock) {
+  constexpr double k_launch = k_unix_us + 10'000.0 * 30 + 700.0 * (30 % 7);
+  for (const bool begins : {true, false}) {
+    const TempFolder wrong, out;
+    for (int rank = 0; rank < 3; ++rank) {
+      write_rank(wrong, rank, [&](double time) {
+        if (rank != 1) return time;
+        if (begins && std::abs(time - k_launch - 8) < 1) return time - 5'000;
+        return !begins && std::abs(time - k_launch - 508) < 1 ? time + 50'000 : time;
+      });
+    }
+    const CorrectReport report = corrected(wrong.path(), out / "fixed");
+    EXPECT_EQ(report.after.judgement.verdict, Verdict::unproven);
+    EXPECT_EQ(report.after.judgement.doubt, Doubt::contradictory_edges);
+    for (std::size_t clock = 0; clock < 6; ++clock) {
+      EXPECT_EQ(error_of(out / "fixed", wrong.path(), clock), 0) << clock;
+    }
+  }
+}
+
 /// Launches bound it from one side, calls that wait from the other one.
 TEST(CarriedClocks, a_device_that_drifts_or_counts_from_its_boot_moves_no_host) {
   const auto boot = [](double time) { return time - 1'700'000'000e6; };

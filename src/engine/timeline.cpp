@@ -190,11 +190,13 @@ class Finder : TimelineExplainer {
     take_method(aligned);
     for (std::string& note : aligned.report.notes) t_.report.notes.push_back(std::move(note));
     t_.told = std::move(aligned.told);
-    if (!aligned.set_aside.empty()) {
-      const std::vector<std::uint32_t> outer = carriers::outer_edges(carried, given_->edges);
-      for (std::uint32_t& e : aligned.set_aside.edges) e = outer[e];
-      TRY(set_aside(std::move(aligned.set_aside)));
-    }
+    const std::vector<std::uint32_t> outer = carriers::outer_edges(carried, given_->edges);
+    for (std::uint32_t& e : aligned.set_aside.edges) e = outer[e];
+    std::vector<std::uint32_t>& aside = aligned.set_aside.edges;
+    aside.insert(aside.end(), carried.wrong.begin(), carried.wrong.end());
+    std::ranges::sort(aside);
+    t_.told.wrong += carried.wrong.size();
+    if (!aligned.set_aside.empty()) TRY(set_aside(std::move(aligned.set_aside)));
     std::vector<std::string> apart;
     for (const std::uint32_t c : carried.apart) apart.push_back(names[c]);
     std::vector<ClockExplanation> steps;
@@ -243,9 +245,12 @@ class Finder : TimelineExplainer {
     share_measured();
     TRY(explain(most_bits, before.maps));
     if (!is_met) TRY(explain_by_wrong_stamps(before.maps));
-    if (explained_) return estimate();
-    t_.presync = before;
-    return {};
+    if (!explained_) {
+      t_.presync = before;
+      return {};
+    }
+    t_.violated = is_violated();  // without the pairs that were wrong
+    return t_.violated ? estimate() : Result<void>();
   }
 
   [[nodiscard]] bool meets_all_edges() const {
@@ -346,17 +351,18 @@ class Finder : TimelineExplainer {
     const double least =
         static_cast<double>(t_.loaded.trace.definitions.clock.resolution_hz) / k_us_per_s;
     std::vector<Session> sessions;
-    std::vector<double> all;
+    std::vector<double> certain, all;
     for (LocationIndex l = 0; l < t_.presync.maps.size(); ++l) {
       for (const trace::ClockOffset& one : t_.loaded.trace.locations[l].clock_offsets) {
         const std::int64_t measured = static_cast<std::int64_t>(one.time) + one.offset;
         const auto off = static_cast<double>(t_.presync.maps[l](one.time) - measured);
-        all.push_back(off);
+        (one.stddev > 0 ? all : certain).push_back(off);
         if (one.stddev > 0) sessions.push_back({l, one.time, std::max(one.stddev, least), off});
       }
     }
     if (sessions.empty()) return;
-    const double common = median(std::move(all));  // by which all clocks moved
+    // By which all clocks moved: the clock that sessions compare with has sessions of width 0.
+    const double common = median(std::move(certain.empty() ? all : certain));
     const auto distance = [&](const Session& one) {
       return std::abs(one.off - common) / one.half_width;
     };
