@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/csv_field.hpp"
+#include "base/exact.hpp"
 #include "base/file_mark.hpp"
 #include "base/name_table.hpp"
 #include "base/stray_times.hpp"
@@ -188,6 +189,15 @@ void add_in_own_unit(KnotRows& rows, const std::string& name, const ClockMap& ma
   for (const ClockKnot& knot : map.knots()) row(knot.local);
 }
 
+/// Days beyond which a time to map is none of the run: of a wrong unit, or of no unit.
+constexpr std::uint64_t k_far_days = 100;
+
+bool is_far(std::uint64_t time, const StampRange& events, std::uint64_t ticks_per_second) {
+  constexpr Int128 k_seconds = k_far_days * 86'400;
+  const Int128 most = k_seconds * ticks_per_second;
+  return Int128{events.first} - time > most || Int128{time} - events.last > most;
+}
+
 }  // namespace
 
 Result<void> write_edges(const Clocks& clocks, const Edges& edges, const Margins& margins,
@@ -285,6 +295,14 @@ Result<void> map_table(const AlignFiles& files, const Clocks& clocks,
         return false;
       }
       if (is_in(wraps[clock].none, time)) return true;
+      const std::optional<StampRange>& events = clocks.clocks[clock].events;
+      if (events && wraps[clock].period == 0 && is_far(time, *events, clocks.resolution_hz)) {
+        problem.text = fmt::format(
+            "it lies more than {} days from all times of clock {} among the "
+            "edges; is it in another unit (--unit)?",
+            k_far_days, row.cells[1]);
+        return false;
+      }
       if (wraps[clock].repeats) {
         problem.text = fmt::format("clock {} shows its stamps more than once", row.cells[1]);
         return false;

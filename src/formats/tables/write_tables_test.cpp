@@ -95,6 +95,15 @@ TEST_F(MapTable, times_keep_their_notation) {
   }
 }
 
+TEST_F(MapTable, times_of_another_unit_are_refused) {
+  constexpr std::uint64_t k_begin = 1'763'000'000'000'000'000;
+  clocks_.clocks[0].events = StampRange{k_begin, k_begin + 1'000'000'000};
+  EXPECT_EQ(mapped("c,t\na,1763000000500000000\n"), "c,t\na,1763000000500000000\n");
+  for (const char* const time : {"1763000001", "1763000000000000", "1774000000000000000"}) {
+    EXPECT_THAT(mapped(std::string("c,t\na,") + time + "\n"), HasSubstr("more than 100 days from"));
+  }
+}
+
 TEST_F(MapTable, counts_on_behind_a_wrap) {
   wraps_[1] = {.period = 1 << 20, .first = 1'000'000};
   clocks_.clocks[1].name = "b";
