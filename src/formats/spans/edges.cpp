@@ -147,10 +147,36 @@ std::uint64_t drop_links(BigVector<Edge>& edges) {
   });
 }
 
+constexpr std::uint64_t k_fine = 1000;  ///< us, which are the unit of times in Jaeger and Zipkin
+
+/// Steps that are no resolution count as fine: where a timer starts calls, begins are as far apart,
+/// but the times from causes to effects do not differ by parts of a step. Of uniform parts half lie
+/// within half a step; no less than a quarter is required, of 16 edges or more.
+void keep_resolutions(const BigVector<Edge>& edges, Steps& steps) {
+  constexpr std::size_t k_least = 16, k_quarter = 4;
+  const auto step_of = [&](std::uint32_t clock) {
+    return std::max(steps.of_begins[clock], steps.of_ends[clock]);
+  };
+  std::map<std::uint32_t, std::vector<std::int64_t>> slacks;  // by clock
+  for (const Edge& edge : edges) {
+    const std::uint64_t step = step_of(edge.effect);
+    if (edge.is_link || step <= k_fine || k_quarter * step_of(edge.cause) > step) continue;
+    slacks[edge.effect].push_back(static_cast<std::int64_t>(edge.effect_time - edge.cause_time));
+  }
+  for (auto& [clock, all] : slacks) {
+    if (all.size() < k_least) continue;
+    std::ranges::sort(all);
+    const std::int64_t spread =
+        all[all.size() - 1 - all.size() / k_quarter] - all[all.size() / k_quarter];
+    if (static_cast<std::uint64_t>(spread) * k_quarter >= step_of(clock)) continue;
+    steps.of_begins[clock] = std::min(steps.of_begins[clock], k_fine);
+    steps.of_ends[clock] = std::min(steps.of_ends[clock], k_fine);
+  }
+}
+
 /// Moves effects to the ends of coarse steps, and of those that are coarser than the cause's.
 /// Returns the number of edges that this explains.
 std::uint64_t take_steps(const Spans& spans, const Steps& steps, BigVector<Edge>& edges) {
-  constexpr std::uint64_t k_fine = 1000;  // us, which are the unit of times in Jaeger and Zipkin
   const auto coarser = [&](std::uint32_t clock) {
     return std::max(steps.of_begins[clock], steps.of_ends[clock]);
   };
@@ -166,14 +192,6 @@ std::uint64_t take_steps(const Spans& spans, const Steps& steps, BigVector<Edge>
     explained += was_violated && edge.effect_time >= edge.cause_time ? 1 : 0;
   }
   return explained;
-}
-
-/// The steps of moved stamps: a rate of 1,000 ppm stretches a step of 1 ms by 1 us.
-Steps moved_by_maps(Steps steps) {
-  for (std::vector<std::uint64_t>* all : {&steps.of_begins, &steps.of_ends}) {
-    for (std::uint64_t& step : *all) step += (step - 1) / 1000;
-  }
-  return steps;
 }
 
 std::vector<std::string> notes_of(const Steps& steps, const Clocks& clocks) {
@@ -205,9 +223,13 @@ SpanEdges edges_of(const Spans& spans, const Family& family, const Identity& ide
   result.found = finder.edges();
   result.without_parent = finder.uncalled;
   const std::uint64_t beside_calls = drop_links(result.found);
-  result.steps = known != nullptr ? moved_by_maps(*known)
-                                  : learn_steps(spans, identity.clocks.clocks.size(),
-                                                [](const Span& span) { return span.host; });
+  if (known != nullptr) {
+    result.steps = *known;
+  } else {
+    result.steps = learn_steps(spans, identity.clocks.clocks.size(),
+                               [](const Span& span) { return span.host; });
+    keep_resolutions(result.found, result.steps);
+  }
   const std::uint64_t unresolved = take_steps(spans, result.steps, result.found);
   if (unresolved > 0) result.notes = notes_of(result.steps, identity.clocks);
   result.rejected = mark_unreliable_ends(spans, identity.clocks.clocks.size(), result.found);

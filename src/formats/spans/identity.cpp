@@ -38,6 +38,7 @@ class Replicas {
   Replicas(const Spans& spans, const Family& family, const Screen& screen, Identity& identity);
 
   std::vector<bool> is_split;  ///< true for a group each of whose places is a clock
+  std::vector<bool> is_apart;  ///< true for a place that has another clock than its group
   /// Groups of which one is several clocks, and nothing tells these apart.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> unresolved;
 };
@@ -60,7 +61,7 @@ struct Call {
   std::uint32_t place[2] = {0, 0};  ///< numbers in Spans::clocks
 };
 
-/// Calls between two groups.
+/// Calls between two groups, or two places of one.
 struct Pair {
   std::uint32_t group[2] = {0, 0};
   std::vector<Call> calls;
@@ -68,7 +69,7 @@ struct Pair {
 
 std::int64_t minus(std::uint64_t a, std::uint64_t b) { return static_cast<std::int64_t>(a - b); }
 
-/// Calls use(groups, call) for all calls that tell something.
+/// Calls use(groups, call) for all calls between places that tell something; the groups may be one.
 template <class Use>
 void for_calls(const Spans& spans, const Family& family, const Screen& screen,
                std::span<const std::int64_t> steps, const Use& use) {
@@ -78,7 +79,7 @@ void for_calls(const Spans& spans, const Family& family, const Screen& screen,
     const Span &child = spans.all[i], &parent = spans.all[from];
     if (parent.role != Role::client || child.role != Role::server || child.follows) continue;
     const PlaceFacts &a = spans.facts[parent.clock], &b = spans.facts[child.clock];
-    if (a.group == b.group || a.is_changed || b.is_changed) continue;
+    if (parent.clock == child.clock || a.is_changed || b.is_changed) continue;
     const Screen::Part* const one = screen.part_at(a.group, parent.begin);
     const Screen::Part* const other = screen.part_at(b.group, child.begin);
     const bool is_whole = child.end - child.begin <= parent.end - parent.begin;
@@ -90,7 +91,7 @@ void for_calls(const Spans& spans, const Family& family, const Screen& screen,
         .length = minus(parent.end, parent.begin) + steps[a.group] + steps[b.group],
         .time = {static_cast<std::int64_t>(parent.begin), static_cast<std::int64_t>(child.begin)},
         .place = {parent.clock, child.clock}};
-    const bool is_forward = a.group < b.group;
+    const bool is_forward = std::pair(a.group, parent.clock) < std::pair(b.group, child.clock);
     if (!is_forward) {
       std::tie(call.least, call.most) = std::pair(-call.most, -call.least);
       std::swap(call.time[0], call.time[1]);
@@ -150,6 +151,7 @@ std::vector<Pair> suspects(const Spans& spans, const Family& family, const Scree
   const auto key = [](std::uint32_t a, std::uint32_t b) { return std::uint64_t{a} << 32 | b; };
   std::vector<std::uint64_t> keys;
   for_calls(spans, family, screen, steps, [&](std::uint32_t a, std::uint32_t b, const Call& call) {
+    if (a == b) return;
     const auto [extent, is_new] = extents.insert(key(a, b), Extent());
     if (is_new) keys.push_back(key(a, b));
     extent->least = std::max(extent->least, call.least);
@@ -171,6 +173,7 @@ std::vector<Pair> suspects(const Spans& spans, const Family& family, const Scree
   }
   if (pairs.empty()) return pairs;
   for_calls(spans, family, screen, steps, [&](std::uint32_t a, std::uint32_t b, const Call& call) {
+    if (a == b) return;
     const Extent& extent = *extents.find(key(a, b));
     if (extent.pair != k_none) pairs[extent.pair].calls.push_back(call);
   });
@@ -190,6 +193,48 @@ Doubtful look_at(std::vector<Call>& calls, int side) {
       found > Threshold::most_steps && found * Threshold::least_share >= calls.size();
   if (!is_many) return {};
   return {found, changes(calls, side, true) * Threshold::resolved_share <= found};
+}
+
+/// The places of which most calls with others of their group exclude that the two are one clock,
+/// even if clients gave up: more calls than a step of a clock costs. That with most such calls
+/// first.
+std::vector<bool> places_apart(const Spans& spans, const Family& family, const Screen& screen,
+                               std::span<const std::int64_t> steps,
+                               std::vector<std::string>& notes) {
+  struct Count {
+    std::size_t excluding = 0, all = 0;
+  };
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Count> of_places;
+  for_calls(spans, family, screen, steps, [&](std::uint32_t a, std::uint32_t b, const Call& call) {
+    if (a != b) return;
+    Count& count = of_places[{call.place[0], call.place[1]}];
+    count.excluding += std::max(call.least, -call.most) > call.length ? 1 : 0;
+    ++count.all;
+  });
+  std::vector<bool> is_apart(spans.facts.size());
+  for (;;) {
+    std::map<std::uint32_t, Count> sums;
+    for (const auto& [places, count] : of_places) {
+      if (is_apart[places.first] || is_apart[places.second]) continue;
+      for (const std::uint32_t place : {places.first, places.second}) {
+        sums[place].excluding += count.excluding;
+        sums[place].all += count.all;
+      }
+    }
+    std::erase_if(sums, [](const auto& one) {
+      return one.second.excluding <= ReplicaThresholds::most_steps ||
+             2 * one.second.excluding <= one.second.all;
+    });
+    if (sums.empty()) return is_apart;
+    const auto& [place, count] =
+        *std::ranges::max_element(sums, {}, [](const auto& one) { return one.second.excluding; });
+    is_apart[place] = true;
+    notes.push_back(
+        fmt::format("{} has a clock of its own: {} of {} calls between it and others "
+                    "of {} exclude that theirs is the same",
+                    spans.clocks.all()[place], count.excluding, count.all,
+                    spans.groups.all()[spans.facts[place].group]));
+  }
 }
 
 std::string note_of_split(const Spans& spans, std::uint32_t group) {
@@ -217,7 +262,9 @@ Replicas::Replicas(const Spans& spans, const Family& family, const Screen& scree
     : is_split(spans.groups.all().size()) {
   std::vector<std::size_t> calm(is_split.size());
   std::map<std::uint32_t, std::size_t> excluded;  // calls of groups that are several clocks
-  std::vector<Pair> pairs = suspects(spans, family, screen, steps_of_groups(spans), calm);
+  const std::vector<std::int64_t> steps = steps_of_groups(spans);
+  is_apart = places_apart(spans, family, screen, steps, identity.notes);
+  std::vector<Pair> pairs = suspects(spans, family, screen, steps, calm);
   std::vector<std::array<Doubtful, 2>> doubtful;
   std::map<std::uint32_t, std::size_t> explained;  // pairs that a group explains as several clocks
   for (Pair& pair : pairs) {
@@ -335,7 +382,8 @@ Identity identify(Spans& spans, const Family& family) {
   const auto add_periods = [&](std::uint32_t place) {
     if (!result.periods[place].empty()) return;
     const PlaceFacts& facts = spans.facts[place];
-    const bool is_place = replicas.is_split[facts.group] || facts.is_changed;
+    const bool is_place =
+        replicas.is_split[facts.group] || replicas.is_apart[place] || facts.is_changed;
     const std::uint32_t number = is_place ? place : facts.group;
     const std::string& name = (is_place ? spans.clocks : spans.groups).all()[number];
     for (const Screen::Part& part : screen.parts_of(facts.group)) {

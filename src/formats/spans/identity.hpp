@@ -89,6 +89,8 @@ void divide(Identity& identity, Spans& spans, std::span<const Fold> folds);
 ///   calls show offsets that exclude each other, one of the two is several clocks. If the places
 ///   of a group resolve that, each is a clock; else nothing is concluded from calls between them.
 ///   A client that gives up explains offsets that differ by less than the length of its span.
+/// * A place has a clock of its own if most of its calls with others of its group, and more than
+///   three, exclude in the same way that theirs is the same.
 ///
 /// O(n) if no time is set aside, else O(n log n).
 Identity identify(Spans& spans, const Family& family);

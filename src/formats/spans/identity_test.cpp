@@ -161,6 +161,39 @@ TEST(Identity, a_clock_that_was_set_back_and_put_right_again_is_divided_by_its_s
   EXPECT_THAT(found.counters, IsEmpty());
 }
 
+/// Spans of OTLP of two services on one host, which differ by `off` ns.
+std::string on_one_host(std::int64_t off) {
+  std::string text;
+  for (int i = 0; i < 20; ++i) {
+    const std::int64_t begin = static_cast<std::int64_t>(k_us) * 1000 + i * 100'003'000;
+    const auto span = [&](const char* service, int id, int kind, std::int64_t from,
+                          std::int64_t to) {
+      return fmt::format(
+          R"({{"resourceSpans":[{{"resource":{{"attributes":[{{"key":"service.name","value":)"
+          R"({{"stringValue":"{}"}}}},{{"key":"host.name","value":{{"stringValue":"n1"}}}}]}},)"
+          R"("scopeSpans":[{{"spans":[{{"traceId":"{:x}","spanId":"{}","parentSpanId":"{}",)"
+          R"("kind":{},"startTimeUnixNano":{},"endTimeUnixNano":{}}}]}}]}}]}})"
+          "\n",
+          service, i + 1, id, id == 1 ? "" : "1", kind, from, to);
+    };
+    text += span("api", 1, 3, begin, begin + 2'000'000);
+    text += span("db", 2, 2, begin + 200'000 + off, begin + 1'500'000 + off);
+  }
+  return text;
+}
+
+/// As where one runs in local time, or in a guest of its own.
+TEST(Identity, a_service_may_have_another_clock_than_its_host) {
+  constexpr std::int64_t k_hour = 3'600'000'000'000;
+  EXPECT_EQ(edges_of(read_all(on_one_host(0)).spans).identity.clocks.clocks.size(), 1U);
+  for (const std::int64_t off : {k_hour, -k_hour}) {
+    const Found found = edges_of(read_all(on_one_host(off)).spans);
+    ASSERT_EQ(found.identity.clocks.clocks.size(), 2U);
+    EXPECT_THAT(found.identity.notes, ElementsAre(HasSubstr("has a clock of its own: 20 of 20")));
+    EXPECT_EQ(found.found.size(), 40U);
+  }
+}
+
 TEST(Identity, clients_that_give_up_are_no_several_clocks) {
   std::string text = calls(60, "app", right);
   for (std::size_t at = 0; (at = text.find("\"duration\":2000", at)) != std::string::npos; at += 90)
@@ -288,6 +321,31 @@ TEST(Steps, of_begins_count_for_ends_that_follow_from_them) {
   EXPECT_EQ(found.steps.of_begins, (std::vector<std::uint64_t>{1, 1'000'000}));
   EXPECT_THAT(found.notes, ElementsAre(HasSubstr("clock java counts in steps of 1 ms")));
   for (const Edge& edge : found.found) EXPECT_LE(edge.cause_time, edge.effect_time);
+}
+
+/// Calls that a timer starts are 90 ms apart or a multiple of that. Its clock is 90 ms behind.
+TEST(Steps, of_a_timer_that_starts_calls_are_no_resolution) {
+  std::string text;
+  std::uint64_t time = k_us * 1000;
+  for (int i = 0; i < 60; ++i) {
+    time += 90'000'000 * static_cast<std::uint64_t>(1 + i * i % 5 + i * i * i % 7);
+    const std::uint64_t way = 150'000 + static_cast<std::uint64_t>(i * 7919 % 1000) * 400;
+    const auto span = [&](const char* host, int id, int kind, std::uint64_t from,
+                          std::uint64_t to) {
+      return fmt::format(
+          R"({{"resourceSpans":[{{"resource":{{"attributes":[{{"key":"host.name","value":)"
+          R"({{"stringValue":"{}"}}}}]}},"scopeSpans":[{{"spans":[{{"traceId":"{:x}",)"
+          R"("spanId":"{}","parentSpanId":"{}","kind":{},"startTimeUnixNano":{},)"
+          R"("endTimeUnixNano":{}}}]}}]}}]}})"
+          "\n",
+          host, i + 1, id, id == 1 ? "" : "1", kind, from, to);
+    };
+    text += span("hub", 1, 3, time - 90'000'000, time - 90'000'000 + 3 * way);
+    text += span("dev", 2, 2, time + way, time + 2 * way);
+  }
+  const Found found = edges_of(read_all(text).spans);
+  EXPECT_LE(found.steps.of_begins[0], 1000U);
+  EXPECT_THAT(found.notes, IsEmpty());
 }
 
 std::string linked(const char* linker, const char* linked, bool has_call) {

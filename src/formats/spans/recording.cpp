@@ -48,7 +48,8 @@ class SpanFiles : public formats::Parts {
       unsigned threads) override {
     const auto& run = static_cast<const Run&>(original);
     for (SpanFile& file : files_) run.move(file, maps);
-    return join(threads, &run.known());
+    const Known known = run.known_after(maps);
+    return join(threads, &known);
   }
 
  private:

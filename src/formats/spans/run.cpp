@@ -108,14 +108,18 @@ Run::Run(std::vector<SourceFile> sources, Spans& spans, unsigned threads, const 
   SpanEdges edges =
       edges_of(spans, family, known_.identity, known == nullptr ? nullptr : &known->steps);
   if (known == nullptr) {
-    // A span across a fold ends before it begins, and is ignored: with a map for each of its ends
-    // it would be none of those in the copy.
+    // A span across a fold has a map for each of its ends: it would end before it begins in the
+    // copy, or be no span there.
     std::erase_if(edges.rejected.folds, [&](const Fold& fold) {
-      return std::ranges::any_of(spans.untimed, [&](const Untimed& one) {
-        return one.is_backwards &&
-               known_.identity.host_of(one.clock, static_cast<std::uint64_t>(one.value)) ==
-                   fold.host;
-      });
+      const auto is_across = [&](const Span& span) {
+        return span.host == fold.host && span.begin < fold.stamp && fold.stamp <= span.end;
+      };
+      return std::ranges::any_of(spans.all, is_across) ||
+             std::ranges::any_of(spans.untimed, [&](const Untimed& one) {
+               return one.is_backwards &&
+                      known_.identity.host_of(one.clock, static_cast<std::uint64_t>(one.value)) ==
+                          fold.host;
+             });
     });
     if (!edges.rejected.folds.empty()) {
       divide(known_.identity, spans, edges.rejected.folds);
@@ -429,12 +433,23 @@ Result<std::unique_ptr<Run>> read_run(std::span<const fs::path> files, std::uint
   return run_of(std::move(sources), spans, threads, known);
 }
 
+Known Run::known_after(std::span<const ClockMap> maps) const {
+  Known known = known_;
+  for (std::vector<std::uint64_t>* steps : {&known.steps.of_begins, &known.steps.of_ends}) {
+    for (std::size_t c = 0; c < steps->size(); ++c) {  // a rate of 1,000 ppm stretches them
+      if (!maps[c].is_identity()) (*steps)[c] += ((*steps)[c] - 1) / 1000;
+    }
+  }
+  return known;
+}
+
 Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folder,
-                                                           std::span<const ClockMap>) const {
+                                                           std::span<const ClockMap> maps) const {
   std::vector<fs::path> paths;
   for (const SourceFile& file : files_) paths.push_back(folder / file.path.filename());
+  const Known known = known_after(maps);
   TRY_ASSIGN(std::unique_ptr<Run> written, read_run(paths, files_.front().max_unpacked,
-                                                    files_.front().columns, threads_, &known_));
+                                                    files_.front().columns, threads_, &known));
   const auto other = [](const Edge& a, const Edge& b) {
     return a.cause != b.cause || a.effect != b.effect || a.is_end != b.is_end;
   };

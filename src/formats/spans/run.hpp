@@ -44,7 +44,8 @@ class Run : public formats::Recording {
     return write_files(folder, maps, true);
   }
 
-  [[nodiscard]] const Known& known() const { return known_; }
+  /// Facts that a run takes over whose spans have the times of these maps.
+  [[nodiscard]] Known known_after(std::span<const ClockMap> maps) const;
   /// Gives the spans of a file the times that it will have once it is written with these maps.
   void move(SpanFile& file, std::span<const ClockMap> maps) const;
   void pack_fitted(parts::FieldWriter& fields) const override {
