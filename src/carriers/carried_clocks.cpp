@@ -183,8 +183,8 @@ std::size_t stamps_of(std::span<const Tie> ties, std::span<const std::size_t> so
 }
 
 /// Ties with a wrong stamp: without them some clock may meet all others. Empty if there are none,
-/// or if so many stamps would be wrong that a step of the clock costs no more, or more than one tie
-/// in 20.
+/// or if so many stamps would be wrong that a step of the clock costs no more, or more than one in
+/// 20 ties.
 std::vector<std::size_t> find_wrong(std::span<const Tie> ties) {
   constexpr auto k_most = static_cast<std::size_t>(explain::Prices::step / explain::Prices::pair);
   constexpr std::size_t k_share = 20;
@@ -198,7 +198,7 @@ std::vector<std::size_t> find_wrong(std::span<const Tie> ties) {
     const std::vector<std::size_t>& fewer = of_lower <= of_upper ? lower : upper;
     stamps += std::min(of_lower, of_upper);
     wrong.insert(wrong.end(), fewer.begin(), fewer.end());
-    if (stamps >= k_most || wrong.size() * k_share > ties.size()) return {};
+    if (stamps >= k_most || stamps * k_share > ties.size()) return {};
     for (const std::size_t i : fewer) counts[i] = false;
   }
 }

@@ -614,6 +614,28 @@ def two_clocks_set_at_once(run, size):
         set_clock(run, host, set_at + run.rng.uniform(0, 0.5) * S, by)
 
 
+@situation
+def service_in_local_time_on_its_host(run, size):
+    base(run, size)
+    for host in ("api", "db"):
+        run.places[host] = {"service.name": host, "host.name": "n1"}
+    hours = run.rng.choice((-5, 1, 2)) * 3600 * S
+    run.clock["db"] = lambda t: t + hours
+    run.judged, run.verdicts = ["db"], ("violations", "unproven")
+
+
+@situation
+def calls_that_a_timer_starts(run, size):
+    beat, t = run.rng.choice((20, 90, 1000)) * MS, EPOCH
+    for k in range(max(size, 30)):
+        t += beat * run.rng.choice((1, 1, 2, 3))
+        run.call("hub", run.rng.choice(("device", "other")), t, k + 1, work=(2e5, 2 * MS))
+    behind = run.rng.uniform(1.2, 8) * MS if beat < 90 * MS else run.rng.uniform(3, 85) * MS
+    run.clock["hub"] = lambda t: t - int(behind)
+    run.judged, run.verdicts = ["hub"], ("violations",)
+    run.after = ("clean", "unproven")
+
+
 # H: times that somebody else has changed
 
 

@@ -226,8 +226,17 @@ def whole_us(run):
     run.unit = US
 
 
+def a_kernel_ends_late(run):
+    rank, by = run.draw.randrange(run.count), run.draw.randrange(MS, 50 * MS)
+    kernels = [k for k, event in enumerate(run.events[rank]) if event[0] == "device"]
+    clock, begin, end, event = run.events[rank][(place := run.draw.choice(kernels))]
+    run.events[rank][place] = (clock, begin, end + by, event)
+    run.verdicts = ("clean", "unproven")
+
+
 SITUATIONS = (right_clocks, an_offset, all_offsets, a_drift, all_drifts, a_device_drifts, set_forward, set_back,
-         set_near_the_end, set_near_the_begin, two_are_set, all_drift_and_one_is_set, whole_us)
+         set_near_the_end, set_near_the_begin, two_are_set, all_drift_and_one_is_set, whole_us,
+         a_kernel_ends_late)
 KINDS = {f.__name__ + suffix: (f, not suffix) for f in SITUATIONS for suffix in ("", "_unnumbered")}
 
 
