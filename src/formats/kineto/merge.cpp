@@ -119,7 +119,7 @@ Result<MergeReport> merge_files(const std::vector<RankFile>& files,
     facts += (facts.empty() ? "\n" : ",\n") + rank->facts;
     return {};
   }));
-  if (is_json) TRY(sink(chrome_tail(facts)));
+  if (is_json) TRY(sink(fmt::format("\n],\n\"ranks\":[{}]}}\n", facts)));
   TRY(writer.close());
   if (packing == json::Packing::none) TRY(complete_mark(plan.file));
   report.added_arrows = share.added.count();

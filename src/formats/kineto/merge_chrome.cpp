@@ -279,8 +279,4 @@ std::string chrome_head(const MergeShare& share) {
   return text;
 }
 
-std::string chrome_tail(const std::string& facts) {
-  return fmt::format("\n],\n\"ranks\":[{}]}}\n", facts);
-}
-
 }  // namespace entrain::kineto

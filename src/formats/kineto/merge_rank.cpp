@@ -22,46 +22,40 @@ namespace {
 
 std::uint64_t quick_hash(std::string_view text) { return std::hash<std::string_view>{}(text); }
 
-/// A call, by its clock and one of its stamps.
-struct CallStamp {
-  std::uint32_t clock = 0;
-  std::uint64_t stamp = 0;
-  const Call* call = nullptr;
-  [[nodiscard]] std::pair<std::uint32_t, std::uint64_t> key() const { return {clock, stamp}; }
-};
+/// A call, behind its clock and one of its stamps.
+using CallStamp = std::pair<std::pair<std::uint32_t, std::uint64_t>, const Call*>;
 
 std::vector<CallStamp> sorted_calls(const std::vector<RankFile>& ranks,
                                     std::uint64_t Call::*stamp) {
   std::vector<CallStamp> all;
   for (const RankFile& rank : ranks) {
-    for (const Call& call : rank.calls)
-      all.push_back({rank.numbers[call.clock], call.*stamp, &call});
+    for (const Call& call : rank.calls) {
+      all.push_back({{rank.numbers[call.clock], call.*stamp}, &call});
+    }
   }
-  std::ranges::sort(all, {}, &CallStamp::key);
+  std::ranges::sort(all, {}, &CallStamp::first);
   return all;
 }
 
-/// The call of some that no other one equals in its two times; null if there is none.
-const Call* apart(std::span<const CallStamp> calls, const Call* call) {
-  const auto is_equal = [call](const CallStamp& one) {
-    return one.call->begin == call->begin && one.call->end == call->end;
-  };
-  return std::ranges::count_if(calls, is_equal) == 1 ? call : nullptr;
-}
-
-/// The only two calls of one group and number; null if there are none, or more.
+/// The only two calls of one group and number, if no other ones equal them in both times; else
+/// null.
 std::pair<const Call*, const Call*> partners(std::span<const CallStamp> from,
                                              std::span<const CallStamp> to) {
+  const auto is_alone = [](std::span<const CallStamp> calls, const Call& call) {
+    return std::ranges::count_if(calls, [&](const CallStamp& one) {
+             return one.second->begin == call.begin && one.second->end == call.end;
+           }) == 1;
+  };
   std::pair<const Call*, const Call*> found{};
-  for (const CallStamp& one : from) {
-    for (const CallStamp& other : to) {
-      if (one.call->group != other.call->group || one.call->number != other.call->number) continue;
+  for (const auto& [key, one] : from) {
+    for (const auto& [other_key, other] : to) {
+      if (one->group != other->group || one->number != other->number) continue;
       if (found.first != nullptr) return {};
-      found = {one.call, other.call};
+      found = {one, other};
     }
   }
   if (found.first == nullptr) return {};
-  return {apart(from, found.first), apart(to, found.second)};
+  return is_alone(from, *found.first) && is_alone(to, *found.second) ? found : decltype(found)();
 }
 
 }  // namespace
@@ -89,8 +83,8 @@ AddedArrows::AddedArrows(const BigVector<formats::MergeArrow>& arrows,
                                ends = sorted_calls(ranks, &Call::end);
   const auto at = [](const std::vector<CallStamp>& all, std::uint32_t clock, std::uint64_t stamp) {
     const std::pair key(clock, stamp);
-    return std::span(std::ranges::lower_bound(all, key, {}, &CallStamp::key),
-                     std::ranges::upper_bound(all, key, {}, &CallStamp::key));
+    return std::span(std::ranges::lower_bound(all, key, {}, &CallStamp::first),
+                     std::ranges::upper_bound(all, key, {}, &CallStamp::first));
   };
   for (Side& side : sides_) side.taken.resize(arrows.size());
   for (std::uint64_t a = 0; a < arrows.size(); ++a) {
@@ -100,7 +94,7 @@ AddedArrows::AddedArrows(const BigVector<formats::MergeArrow>& arrows,
     if (starts.size() > 1 || stops.size() > 1) {
       const bool are_few = starts.size() <= k_most && stops.size() <= k_most;
       const auto [first, second] = are_few ? partners(starts, stops) : partners({}, {});
-      if (first == nullptr || second == nullptr) {
+      if (first == nullptr) {
         ++left_out_;
         continue;
       }

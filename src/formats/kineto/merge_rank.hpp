@@ -234,8 +234,6 @@ std::unique_ptr<RankMerger> chrome_merger(MergeShare& share, MergeUnit unit);
 /// The beginning of a file, with the mark of its tool and the tracks of the clocks.
 std::string perfetto_head(const MergeShare& share);
 std::string chrome_head(const MergeShare& share);
-/// The end of a file of JSON, after all events. `facts`: those of all ranks, in JSON.
-std::string chrome_tail(const std::string& facts);
 
 /// Writes the files of all ranks as one trace. Errors: those of the mergers; ErrorKind::output.
 Result<MergeReport> merge_files(const std::vector<RankFile>& files,

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include "base/fail.hpp"
 #include "base/try.hpp"
@@ -69,18 +69,17 @@ bool are_ranks_in_names(std::vector<RankFile*> files) {
 void give_ranks(std::vector<RankFile>& files, std::vector<std::string>& notes) {
   std::set<std::uint32_t> known;
   std::vector<RankFile*> unknown;
-  std::vector<fs::path> names;
+  std::vector<fs::path> names;  // of these
   for (RankFile& file : files) {
-    file.rank = file.facts.rank.value_or(k_no_rank);
     if (file.facts.rank) {
-      known.insert(file.rank);
+      known.insert(file.rank = *file.facts.rank);
     } else {
       unknown.push_back(&file);
       names.push_back(file.path);
     }
   }
   if (unknown.empty()) return;
-  const bool are_free = std::all_of(names.begin(), names.end(), [&](const fs::path& path) {
+  const bool are_free = std::ranges::all_of(names, [&](const fs::path& path) {
     const auto number = rank_of_name(path);
     return number && !known.contains(*number);
   });
@@ -290,12 +289,12 @@ MissingRanks missing_ranks(const std::vector<RankFile>& files) {
   }
   present.erase(present.lower_bound(missing.world), present.end());
   missing.count = missing.world - static_cast<std::uint32_t>(present.size());
-  std::uint32_t named = 0;
-  for (std::uint32_t rank = 0; named < std::min(missing.count, k_most_named); ++rank) {
-    if (present.contains(rank)) continue;
-    missing.names += fmt::format("{}{}", named++ > 0 ? ", " : "", rank);
+  std::vector<std::uint32_t> named;
+  for (std::uint32_t rank = 0; named.size() < std::min(missing.count, k_most_named); ++rank) {
+    if (!present.contains(rank)) named.push_back(rank);
   }
-  if (missing.count > k_most_named) missing.names += ", ...";
+  const bool are_more = missing.count > k_most_named;
+  missing.names = fmt::format("{}{}", fmt::join(named, ", "), are_more ? ", ..." : "");
   return missing;
 }
 

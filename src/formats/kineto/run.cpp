@@ -59,6 +59,7 @@ void Run::take(Matches matches) {
   std::uint64_t total = 0;
   for (const Instance& instance : matches_.instances) total += instance.members.size();
   set_refuted_aside(drop_refuted(matches_.instances, ranks_), total, "calls");
+  name_files();
   add_clocks();
   const std::size_t inner = list.cause_time.size();
   add_calls();
@@ -69,10 +70,7 @@ void Run::take(Matches matches) {
 void Run::add_clocks() {
   std::uint64_t cut = 0;
   clocks.name = files_.front().path.parent_path().string();
-  for (const RankFile& file : files_) {
-    events += file.events;
-    cut += file.cut_times;
-  }
+  for (const RankFile& file : files_) cut += file.cut_times;
   for (const RankFile& rank : ranks_) {
     add_clock(rank, rank.clocks.front(), fmt::format("{}", rank.rank));
   }
@@ -83,9 +81,7 @@ void Run::add_clocks() {
 }
 
 void Run::add_clock(const RankFile& file, const FileClock& own, std::string name) {
-  Clock clock;
-  clock.name = std::move(name);
-  clock.process = fmt::format("rank {}", file.rank);
+  Clock clock{.name = std::move(name), .process = fmt::format("rank {}", file.rank)};
   clock.kind = ClockKind::wall;
   if (own.events > 0) clock.events = StampRange{own.first, own.last};
   clock.granule = std::max(file.whole_us ? std::uint64_t{k_ns_per_us} : 1, file.facts.unit);
@@ -336,10 +332,6 @@ void Run::name_contents() {
            .written = "copy"};
   std::map<std::string, std::uint64_t> kinds, per_group;
   std::uint64_t without_group = 0;
-  for (const RankFile& file : files_) {
-    bytes += file.facts.bytes;
-    files.push_back(file.path);
-  }
   for (const RankFile& rank : ranks_) {
     for (const Call& call : rank.calls) {
       ++kinds[name_of(call.operation)];

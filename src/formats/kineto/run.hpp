@@ -59,7 +59,7 @@ class Run : public formats::Recording {
     return {};
   }
 
-  /// Fills what is told of files whose run is not here.
+  /// Fills what is told of files; all that is known of those whose run is not here.
   void name_files() {
     for (const RankFile& file : files_) {
       files.push_back(file.path);

@@ -12,13 +12,6 @@ namespace entrain::kineto {
 namespace {
 
 template <class Fields>
-void visit_path(Fields& fields, std::filesystem::path& path) {
-  std::string text = path.string();
-  fields(text);
-  if constexpr (Fields::k_reads) path = text;
-}
-
-template <class Fields>
 void visit_facts(Fields& fields, FileFacts& facts) {
   fields(facts.base, facts.rank, facts.world_size, facts.has_events, facts.truncated, facts.packing,
          facts.bytes);
@@ -65,8 +58,7 @@ void visit_labels(Fields& fields, std::vector<Call>& calls) {
 
 template <class Fields>
 void visit_calls(Fields& fields, std::vector<Call>& calls) {
-  constexpr std::size_t k_least =
-      23;  // bytes of a call: 13 columns, two names, and 8 of its number
+  constexpr std::size_t k_least = 23;  // bytes of a call: 13 columns, two names, 8 of its number
   fields.size(calls, k_least);
   parts::columns(fields, calls, &Call::begin);
   parts::column(
@@ -82,7 +74,9 @@ void visit_calls(Fields& fields, std::vector<Call>& calls) {
 
 template <class Fields>
 void visit_file(Fields& fields, RankFile& file) {
-  visit_path(fields, file.path);
+  std::string path = file.path.string();
+  fields(path);
+  if constexpr (Fields::k_reads) file.path = path;
   fields(file.max_unpacked);
   visit_facts(fields, file.facts);
   fields(file.rank, file.events);
