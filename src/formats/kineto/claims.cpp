@@ -43,13 +43,11 @@ class InstanceCheck {
 
  private:
   [[nodiscard]] bool exist(const std::vector<Member>& members) const {
-    const Member* before = nullptr;
-    for (const Member& one : members) {
-      if (one.file >= files_.size() || one.call >= files_[one.file].calls.size()) return false;
-      if (before != nullptr && before->file >= one.file) return false;
-      before = &one;
-    }
-    return true;
+    const auto out_of_order = std::ranges::adjacent_find(
+        members, [](const Member& a, const Member& b) { return a.file >= b.file; });
+    return out_of_order == members.end() && std::ranges::all_of(members, [&](const Member& one) {
+             return one.file < files_.size() && one.call < files_[one.file].calls.size();
+           });
   }
   [[nodiscard]] bool have_one_size(const std::vector<Member>& members) const {
     std::uint64_t known = 0;

@@ -179,13 +179,10 @@ class Matcher {
   void begin(Group& group) const {
     for (auto& [f, sequence] : group.sequences) {
       Sequence& own = sequence;  // clang 14 and 15 capture no structured bindings
-      std::stable_sort(own.calls.begin(), own.calls.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return own.file->calls[a].end < own.file->calls[b].end;
-      });
+      std::ranges::stable_sort(own.calls, {}, [&](std::uint32_t call) { return own.end_of(call); });
     }
-    const auto longest = std::max_element(
-        group.sequences.begin(), group.sequences.end(),
-        [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    const auto longest = std::ranges::max_element(
+        group.sequences, {}, [](const auto& one) { return one.second.size(); });
     group.reference = longest->first;
     const Sequence& reference = longest->second;
     for (const std::uint32_t call : reference.calls) {
@@ -264,10 +261,10 @@ class Matcher {
   /// Pairs leftovers that end together, if nothing else is near: the reference lost this call.
   void pair_leftovers(Group& group) {
     std::vector<Leftover>& all = group.leftovers;
-    std::stable_sort(all.begin(), all.end(),
-                     [](const Leftover& a, const Leftover& b) { return a.end < b.end; });
+    std::ranges::stable_sort(all, {}, &Leftover::end);
+    const auto is_near = [&](std::size_t k) { return all[k].end - all[k - 1].end <= 2 * k_spread; };
     for (std::size_t first = 0, last = 0; first < all.size(); first = last) {
-      for (last = first + 1; last < all.size() && is_near(all[last - 1], all[last]);) ++last;
+      for (last = first + 1; last < all.size() && is_near(last);) ++last;
       const std::span<const Leftover> together(&all[first], last - first);
       if (group.ends_coincide && are_one_call(group, together)) {
         Instance& instance = group.instances.emplace_back();
@@ -276,9 +273,6 @@ class Matcher {
         result_.alone += together.size();
       }
     }
-  }
-  static bool is_near(const Leftover& a, const Leftover& b) {
-    return b.end - a.end <= 2 * k_spread;
   }
 
   [[nodiscard]] bool are_one_call(Group& group, std::span<const Leftover> together) const {
@@ -289,9 +283,7 @@ class Matcher {
       if (!ranks.insert(one.file).second) return false;
     }
     const Sequence& reference = group.sequences[group.reference];
-    const auto end = [&](std::uint32_t call) {
-      return static_cast<std::int64_t>(reference.file->calls[call].end);
-    };
+    const auto end = [&](std::uint32_t call) { return reference.end_of(call); };
     const auto near =
         std::ranges::lower_bound(reference.calls, together.front().end - 2 * k_spread, {}, end);
     return near == reference.calls.end() || end(*near) > together.back().end + 2 * k_spread;
@@ -388,13 +380,6 @@ class Matcher {
   Matches result_;
 };
 
-/// Position in order of begin of the call at each place of the text.
-std::vector<std::uint32_t> order_of_places(const std::vector<Call>& calls) {
-  std::vector<std::uint32_t> order(calls.size());
-  for (std::uint32_t c = 0; c < calls.size(); ++c) order[calls[c].place] = c;
-  return order;
-}
-
 /// The calls of a file as they are once it is written with maps. Times before 1970 become 0.
 RankFile moved(const RankFile& file, std::span<const ClockMap> maps) {
   RankFile result;
@@ -415,11 +400,13 @@ Matches match_calls(const std::vector<RankFile>& files) { return Matcher(files).
 
 Matches match_calls_after(const std::vector<RankFile>& files, std::span<const ClockMap> maps) {
   std::vector<RankFile> later;
-  for (std::size_t f = 0; f < files.size(); ++f)
-    later.push_back(moved(files[f], maps_of(files[f], maps)));
+  std::vector<std::vector<std::uint32_t>> order;  // positions of calls by their places in the text
+  for (const RankFile& file : files) {
+    later.push_back(moved(file, maps_of(file, maps)));
+    std::vector<std::uint32_t>& own = order.emplace_back(file.calls.size());
+    for (std::uint32_t c = 0; c < own.size(); ++c) own[file.calls[c].place] = c;
+  }
   Matches matches = match_calls(later);
-  std::vector<std::vector<std::uint32_t>> order;
-  for (const RankFile& file : files) order.push_back(order_of_places(file.calls));
   for (Instance& instance : matches.instances) {
     for (auto& [f, call] : instance.members) call = order[f][later[f].calls[call].place];
   }

@@ -40,9 +40,7 @@ struct Found {
   std::uint32_t place = k_no_partner;
 };
 Found near(const Sequence& sequence, const Call& call, std::int64_t time, std::int64_t tolerance) {
-  const auto end_of = [&](std::uint32_t c) {
-    return static_cast<std::int64_t>(sequence.file->calls[c].end);
-  };
+  const auto end_of = [&](std::uint32_t c) { return sequence.end_of(c); };
   const auto from = std::ranges::lower_bound(sequence.calls, time - tolerance, {}, end_of);
   Found found;
   for (auto k = static_cast<std::uint32_t>(from - sequence.calls.begin());

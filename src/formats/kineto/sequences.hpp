@@ -85,8 +85,9 @@ struct Sequence {
   std::vector<std::uint32_t> calls;  ///< positions in RankFile::calls
 
   [[nodiscard]] const Call& at(std::size_t k) const { return file->calls[calls[k]]; }
-  [[nodiscard]] std::int64_t end(std::size_t k) const {
-    return static_cast<std::int64_t>(at(k).end);
+  [[nodiscard]] std::int64_t end(std::size_t k) const { return end_of(calls[k]); }
+  [[nodiscard]] std::int64_t end_of(std::uint32_t call) const {
+    return static_cast<std::int64_t>(file->calls[call].end);
   }
   [[nodiscard]] std::size_t size() const { return calls.size(); }
   /// The calls from one position to before another one.
