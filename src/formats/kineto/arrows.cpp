@@ -170,8 +170,8 @@ ArrowEdges pair_arrows(std::span<const RankFile> ranks) {
       all.push_back({arrow.key, arrow.time, rank.numbers[arrow.clock], arrow.part});
     }
   }
-  std::sort(all.begin(), all.end(), [](const Placed& a, const Placed& b) {
-    return std::tie(a.key, a.part, a.time, a.clock) < std::tie(b.key, b.part, b.time, b.clock);
+  std::ranges::sort(all, {}, [](const Placed& one) {
+    return std::tuple(one.key, one.part, one.time, one.clock);
   });
   ArrowEdges result;
   for (std::size_t first = 0, last = 0; first < all.size(); first = last) {

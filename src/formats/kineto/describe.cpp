@@ -101,7 +101,7 @@ const char* name_of(Operation operation) {
 Operation operation_of(std::string_view name) {
   const std::string word = plain(name);
   // The order counts: "allreduce" contains "reduce", "reducescatter" both that and "scatter".
-  constexpr std::array<std::pair<std::string_view, Operation>, 13> k_words{
+  constexpr std::array<std::pair<std::string_view, Operation>, 12> k_words{
       {{"allreduce", Operation::all_reduce},
        {"allgather", Operation::all_gather},
        {"reducescatter", Operation::reduce_scatter},
@@ -111,7 +111,6 @@ Operation operation_of(std::string_view name) {
        {"bcast", Operation::broadcast},
        {"scatter", Operation::scatter},
        {"gather", Operation::gather},
-       {"sendrecv", Operation::send_receive},
        {"send", Operation::send_receive},
        {"recv", Operation::send_receive},
        {"reduce", Operation::reduce}}};

@@ -56,13 +56,11 @@ std::vector<MergeUnit> units_of(const std::vector<RankFile>& files) {
   return units;
 }
 
-std::vector<std::uint64_t> keys_between(const std::vector<RankFile>& ranks) {
-  std::vector<std::uint64_t> keys;
+std::set<std::uint64_t> keys_between(const std::vector<RankFile>& ranks) {
+  std::set<std::uint64_t> keys;
   for (const RankFile& rank : ranks) {
-    for (const Arrow& arrow : rank.arrows) keys.push_back(arrow.key);
+    for (const Arrow& arrow : rank.arrows) keys.insert(arrow.key);
   }
-  std::sort(keys.begin(), keys.end());
-  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   return keys;
 }
 

@@ -48,7 +48,7 @@ class ChromeRank final : public RankMerger {
       if (file->facts.survey == nullptr) continue;
       const auto add = [&](const EventText& event, std::int64_t time) -> Result<void> {
         if (sort_of(event) != EventSort::arrow) return {};
-        const bool leaves = std::ranges::binary_search(share_.between_files, arrow_key(event).key);
+        const bool leaves = share_.between_files.contains(arrow_key(event).key);
         if (!leaves) parts.push_back({arrow_id(event), time, phases_.size()});
         phases_ += event.phase;
         return {};

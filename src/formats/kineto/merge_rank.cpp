@@ -213,7 +213,7 @@ Result<void> RankMerger::walk(const std::function<Result<void>(const Placed&)>& 
 
 std::uint64_t RankMerger::arrow_id(const EventText& event) const {
   const std::uint64_t key = arrow_key(event).key;
-  if (std::ranges::binary_search(share_.between_files, key)) return key | 1;
+  if (share_.between_files.contains(key)) return key | 1;
   const std::uint64_t kind = mix(quick_hash(event.category) + mix(quick_hash(event.name)));
   const std::uint64_t id = mix(quick_hash(event.id) + mix(quick_hash(event.id2)));
   return mix(kind + mix(id + mix(unit_.number + 1))) | 1;

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -72,7 +73,7 @@ class AddedArrows {
 /// State that all ranks of a merged trace share.
 struct MergeShare {
   const formats::MergePlan& plan;
-  std::vector<std::uint64_t> between_files;  ///< keys of arrows of the trace itself; sorted
+  std::set<std::uint64_t> between_files;  ///< keys of arrows of the trace itself
   AddedArrows added;
   std::int64_t first = 0, last = 0;  ///< range of the corrected times, ns
   std::int64_t base = 0;             ///< ns that are subtracted from times; 0 but in JSON

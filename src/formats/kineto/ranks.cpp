@@ -31,13 +31,10 @@ std::optional<std::uint32_t> rank_of_name(const fs::path& path) {
   return rank != k_no_rank ? std::optional(rank) : std::nullopt;
 }
 
-/// Compares names, then paths: copies in one folder, packed or not, have the same order.
-bool is_before(const RankFile& a, const RankFile& b) {
-  const auto plain = [](const RankFile& file) {
-    return std::string(json::without_packing(file.path.filename().native()));
-  };
-  return std::tuple(plain(a), a.path.filename(), a.path) <
-         std::tuple(plain(b), b.path.filename(), b.path);
+/// Names, then paths: copies in one folder, packed or not, have the same order.
+auto order_of(const RankFile& file) {
+  const fs::path name = file.path.filename();
+  return std::tuple(std::string(json::without_packing(name.native())), name, file.path);
 }
 
 /// First and last time of a file by any of its clocks.
@@ -213,15 +210,14 @@ void remove_empty(std::vector<RankFile>& files, std::vector<std::string>& notes)
 }
 
 Result<void> order_ranks(std::vector<RankFile>& files, std::vector<std::string>& notes) {
-  std::sort(files.begin(), files.end(), is_before);
-  if (std::any_of(files.begin(), files.end(), [](const auto& file) { return file.parts > 1; })) {
+  std::ranges::sort(files, {}, order_of);
+  if (std::ranges::any_of(files, [](const RankFile& file) { return file.parts > 1; })) {
     number_parts(files, notes);
   } else {
     give_ranks(files, notes);
   }
-  std::stable_sort(files.begin(), files.end(), [](const RankFile& a, const RankFile& b) {
-    return std::pair(a.rank, window_of(a)) < std::pair(b.rank, window_of(b));
-  });
+  std::ranges::stable_sort(
+      files, {}, [](const RankFile& file) { return std::pair(file.rank, window_of(file)); });
   TRY(check_windows(files));
   TRY(check_world(files));
   const MissingRanks missing = missing_ranks(files);

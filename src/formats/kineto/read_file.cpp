@@ -34,12 +34,14 @@ struct Step : KeptEvent {
 };
 constexpr std::string_view k_step = "ProfilerStep#";
 
+template <class Kept>
+auto place_of(const Kept& one) {
+  return std::pair(one.key(), one.begin);
+}
 /// Sorts ranges, or steps, for around().
 template <class Kept>
 void sort_by_key(std::vector<Kept>& all) {
-  std::stable_sort(all.begin(), all.end(), [](const Kept& a, const Kept& b) {
-    return std::pair(a.key(), a.begin) < std::pair(b.key(), b.begin);
-  });
+  std::ranges::stable_sort(all, {}, place_of<Kept>);
 }
 
 /// Those of a key that run at a time, the latest first, of the last eight that began before it:
@@ -49,9 +51,7 @@ std::vector<const Kept*> around(const std::vector<Kept>& sorted, const Key& key,
                                 std::int64_t time) {
   constexpr int k_most_back = 8;
   std::vector<const Kept*> found;
-  auto at = std::upper_bound(
-      sorted.begin(), sorted.end(), std::pair(key, time),
-      [](const auto& place, const Kept& one) { return place < std::pair(one.key(), one.begin); });
+  auto at = std::ranges::upper_bound(sorted, std::pair(key, time), {}, place_of<Kept>);
   for (int i = 0; i < k_most_back && at != sorted.begin(); ++i) {
     --at;
     if (at->key() != key) break;
@@ -358,11 +358,9 @@ Result<RankFile> read_once(const std::filesystem::path& path, std::uint64_t max_
 }  // namespace
 
 void sort_calls(RankFile& file) {
-  const auto is_before = [](const Call& a, const Call& b) {
-    return std::tie(a.begin, a.end, a.place) < std::tie(b.begin, b.end, b.place);
-  };
-  if (std::ranges::is_sorted(file.calls, is_before)) return;
-  std::stable_sort(file.calls.begin(), file.calls.end(), is_before);
+  const auto order = [](const Call& one) { return std::tuple(one.begin, one.end, one.place); };
+  if (std::ranges::is_sorted(file.calls, {}, order)) return;
+  std::ranges::stable_sort(file.calls, {}, order);
 }
 
 bool is_collective_kernel(const EventText& event) {
