@@ -99,13 +99,13 @@ Result<FilteredEvents> filter_events(const EventFile& file, const std::filesyste
   TRY_ASSIGN(BlockReader reader, BlockReader::open(file.path, file.chunk_size));
   EventWriter writer(to, file.chunk_size, file.chunk_size);
   FilteringVisitor visitor(file, filter, writer);
-  const Result<FileEnd> end = walk_file<Framing::events>(
+  const Result<bool> end = walk_file<Framing::events>(
       reader, visitor, [&](auto block) { return count_block(progress, block); });
   if (visitor.error()) return damaged(file.path, reader.offset(), visitor.error()->message);
   if (!writer.ok()) return tl::unexpected<Error>(writer.close().error());
   if (!end) return tl::unexpected<Error>(end.error());
   if (writer.events() == 0) writer.set_byte_order(visitor.big_endian());
-  TRY(writer.close(!end->truncated));
+  TRY(writer.close(!*end));
   return FilteredEvents{writer.events(), visitor.marks_written()};
 }
 

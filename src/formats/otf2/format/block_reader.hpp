@@ -39,8 +39,7 @@ class BlockReader {
                                   ChunkRange range = {}, std::uint64_t limit = File::k_any_size) {
     BlockReader reader;
     TRY_ASSIGN(reader.file_, File::open_for_reading(path, limit));
-    reader.file_size_ = reader.file_.size_when_opened();
-    reader.buffer_size_ = std::min(chunk_size, reader.file_size_);
+    reader.buffer_size_ = std::min(chunk_size, reader.file_size());
     // Not zeroed: that would touch every page once more than the first read does.
     reader.buffer_ = std::make_unique_for_overwrite<std::uint8_t[]>(reader.buffer_size_);
     reader.next_offset_ = range.first * chunk_size;
@@ -64,7 +63,7 @@ class BlockReader {
   /// Position in the file of the block loaded last.
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
   [[nodiscard]] std::uint64_t next_offset() const { return next_offset_; }
-  [[nodiscard]] std::uint64_t file_size() const { return file_size_; }
+  [[nodiscard]] std::uint64_t file_size() const { return file_.size_when_opened(); }
   [[nodiscard]] const File& file() const { return file_; }
   /// True when all chunks of a limited range were loaded; the file may go on after them.
   [[nodiscard]] bool at_end_of_range() const { return next_offset_ >= end_offset_; }
@@ -73,7 +72,6 @@ class BlockReader {
   File file_;
   std::unique_ptr<std::uint8_t[]> buffer_;
   std::size_t buffer_size_ = 0;
-  std::uint64_t file_size_ = 0;
   std::uint64_t offset_ = 0;
   std::uint64_t next_offset_ = 0;
   std::uint64_t end_offset_ = ~std::uint64_t{0};
@@ -86,24 +84,16 @@ inline Result<void> count_block(Progress* progress, std::span<const std::uint8_t
   return {};
 }
 
-/// The end of a walk through a file.
-struct FileEnd {
-  bool truncated = false;            ///< the file ends without an end-of-file mark
-  std::uint64_t end_of_records = 0;  ///< position after the end mark, or of the incomplete rest
-  bool goes_on = false;              ///< no end yet, but the reader's range is done
-};
-
 /// Walks all blocks of a chunked file with walk_chunk(). After the visitor has seen a block,
 /// `on_block(std::span<std::uint8_t> block)` is called with all its bytes, as the visitor left
-/// them; it returns Result<void>. Errors: ErrorKind::input for a damaged structure, and those of
-/// `on_block`. A file that ends too early is no error but reported in the result.
+/// them; it returns Result<void>. Returns true for a file that is truncated: it ends without an
+/// end-of-file mark, and the range of the reader does not end before. Errors: ErrorKind::input for
+/// a damaged structure, and those of `on_block`.
 template <Framing framing, class Visitor, class OnBlock>
-Result<FileEnd> walk_file(BlockReader& reader, Visitor& visitor, OnBlock&& on_block) {
+Result<bool> walk_file(BlockReader& reader, Visitor& visitor, OnBlock&& on_block) {
   while (true) {
     TRY_ASSIGN(const std::span<std::uint8_t> block, reader.next());
-    if (block.empty()) {
-      return FileEnd{!reader.at_end_of_range(), reader.offset(), reader.at_end_of_range()};
-    }
+    if (block.empty()) return !reader.at_end_of_range();
     const ChunkWalk walk = walk_chunk<framing>(block.data(), block.size(), visitor);
     if (walk.end == ChunkEnd::damaged) {
       return damaged(reader.file().path(), reader.offset() + walk.offset, walk.problem);
@@ -113,9 +103,7 @@ Result<FileEnd> walk_file(BlockReader& reader, Visitor& visitor, OnBlock&& on_bl
                      "a record runs past the end of its chunk");
     }
     TRY(on_block(block));
-    if (walk.end != ChunkEnd::next_chunk) {
-      return FileEnd{walk.end == ChunkEnd::ran_out, reader.offset() + walk.offset};
-    }
+    if (walk.end != ChunkEnd::next_chunk) return walk.end == ChunkEnd::ran_out;
   }
 }
 

@@ -66,7 +66,7 @@ struct Counter {
   bool record(std::uint8_t, std::size_t, std::size_t) { return ++records > 0; }
 };
 
-Result<FileEnd> walk(const std::filesystem::path& path, Counter& counter) {
+Result<bool> walk(const std::filesystem::path& path, Counter& counter) {
   auto reader = BlockReader::open(path, k_chunk);
   if (!reader) return tl::unexpected(reader.error());
   return walk_file<Framing::events>(*reader, counter, [](auto) { return Result<void>(); });
@@ -79,8 +79,7 @@ TEST(WalkFile, goes_from_block_to_block) {
   Counter counter;
   const auto end = walk(folder.put("0.evt", bytes), counter);
   ASSERT_TRUE(end);
-  EXPECT_FALSE(end->truncated);
-  EXPECT_EQ(end->end_of_records, bytes.size() - 1);
+  EXPECT_FALSE(*end);
   EXPECT_EQ(counter.records, 3u);
 }
 
@@ -90,13 +89,11 @@ TEST(WalkFile, a_file_that_ends_early_is_truncated_not_damaged) {
   Counter at_border, in_record;
   const auto border = walk(folder.put("0.evt", first), at_border);
   ASSERT_TRUE(border);
-  EXPECT_TRUE(border->truncated);
-  EXPECT_EQ(border->end_of_records, k_chunk);
+  EXPECT_TRUE(*border);
   const auto record =
       walk(folder.put("1.evt", first + ChunkBuilder().stamp(2).raw({12, 4, 1}).bytes()), in_record);
   ASSERT_TRUE(record);
-  EXPECT_TRUE(record->truncated);
-  EXPECT_EQ(record->end_of_records, k_chunk + 18 + 9);
+  EXPECT_TRUE(*record);
   EXPECT_EQ(in_record.records, 1u);
 }
 

@@ -448,7 +448,7 @@ Result<trace::LocationSkeleton> scan_events(const EventFile& file, Progress* pro
         file.path.string(), scanner.below_zero(), scanner.below_zero());
   }
   if (!end) return tl::unexpected(end.error());
-  skeleton.truncated = end->truncated;
+  skeleton.truncated = *end;
   // Unused room of up to a half stays in a large list: its pages were never touched and take no
   // memory.
   const std::size_t size = skeleton.events.size(), capacity = skeleton.events.capacity();
