@@ -67,67 +67,30 @@ void escape(std::string_view text, std::string& to) {
 void read_packet(std::string_view body, Packet& packet) {
   packet = {};
   for_each_field<PacketField>(body, [&](PacketField field, const Value& value) {
-    switch (field) {
-      case PacketField::timestamp:
-        packet.timestamp = value;
-        break;
-      case PacketField::timestamp_clock_id:
-        packet.clock = value.small();
-        break;
-      case PacketField::trusted_packet_sequence_id:
-        packet.sequence = value.small();
-        break;
-      case PacketField::machine_id:
-        packet.machine = value.small();
-        break;
-      case PacketField::sequence_flags:
-        packet.needs_state = (value.number & k_needs_state) != 0;
-        packet.clears_state |= (value.number & k_state_cleared) != 0;
-        break;
-      case PacketField::incremental_state_cleared:
-        packet.clears_state |= value.number != 0;
-        break;
-      case PacketField::previous_packet_dropped:
-        packet.follows_a_loss = value.number != 0;
-        break;
-      case PacketField::track_event:
-        packet.event = value.bytes;
-        break;
-      case PacketField::gpu_render_stage_event:
-        packet.stage = value.bytes;
-        break;
-      case PacketField::interned_data:
-        packet.interned = value.bytes;
-        break;
-      case PacketField::trace_packet_defaults:
-        packet.defaults = value.bytes;
-        break;
-      case PacketField::track_descriptor:
-        packet.descriptor = value.bytes;
-        break;
-      case PacketField::trace_attributes:
-        packet.attributes = value.bytes;
-        break;
-      case PacketField::clock_snapshot:
-        packet.snapshot = value.bytes;
-        break;
-      case PacketField::compressed_packets:
-      case PacketField::zstd_compressed_packets:
-        if (value.bytes.data() == nullptr) break;  // of another wire type: a field not known
-        packet.packed = value;
-        packet.packing =
-            field == PacketField::compressed_packets ? json::Packing::deflate : json::Packing::zstd;
-        break;
-      case PacketField::ftrace_events:
-      case PacketField::etw_events:
-        packet.holds_times = true;
-        break;
-      case PacketField::remote_clock_sync:
-        packet.sync = value.bytes;
-        break;
-      default:
-        break;
+    using enum PacketField;
+    if (field == timestamp) packet.timestamp = value;
+    if (field == timestamp_clock_id) packet.clock = value.small();
+    if (field == trusted_packet_sequence_id) packet.sequence = value.small();
+    if (field == machine_id) packet.machine = value.small();
+    if (field == sequence_flags) {
+      packet.needs_state = (value.number & k_needs_state) != 0;
+      packet.clears_state |= (value.number & k_state_cleared) != 0;
     }
+    if (field == incremental_state_cleared) packet.clears_state |= value.number != 0;
+    if (field == previous_packet_dropped) packet.follows_a_loss = value.number != 0;
+    if (field == track_event) packet.event = value.bytes;
+    if (field == gpu_render_stage_event) packet.stage = value.bytes;
+    if (field == interned_data) packet.interned = value.bytes;
+    if (field == trace_packet_defaults) packet.defaults = value.bytes;
+    if (field == track_descriptor) packet.descriptor = value.bytes;
+    if (field == trace_attributes) packet.attributes = value.bytes;
+    if (field == clock_snapshot) packet.snapshot = value.bytes;
+    if (field == remote_clock_sync) packet.sync = value.bytes;
+    if (field == ftrace_events || field == etw_events) packet.holds_times = true;
+    if (field != compressed_packets && field != zstd_compressed_packets) return;
+    if (value.bytes.data() == nullptr) return;  // of another wire type: a field not known
+    packet.packed = value;
+    packet.packing = field == compressed_packets ? json::Packing::deflate : json::Packing::zstd;
   });
   if (!packet.holds_packets()) return;
   Packet only;
