@@ -14,7 +14,7 @@ constexpr std::int64_t k_earliest = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t k_latest = std::numeric_limits<std::int64_t>::max();
 
 std::int64_t signed_time(std::uint64_t time) {
-  return static_cast<std::int64_t>(std::min(time, k_latest_time));
+  return static_cast<std::int64_t>(std::min(time, k_last_time));
 }
 
 }  // namespace
@@ -23,7 +23,7 @@ std::int64_t moved(const ClockMap& measured, const ClockMap& corrected, std::uin
   const std::int64_t old = signed_time(time);
   if (corrected == measured) return old;
   // The smallest stamp that its map takes to that time or later.
-  std::uint64_t low = 0, high = k_latest_time;
+  std::uint64_t low = 0, high = k_last_time;
   while (low < high) {
     const std::uint64_t middle = low + (high - low) / 2;
     if (measured(middle) < old) {

@@ -24,14 +24,11 @@ struct CorrectedTimes {
   std::span<const ClockMap> corrected;
 };
 
-/// Largest stamp that a reader takes, ticks; as a time to be moved it stands for all later ones.
-inline constexpr std::uint64_t k_latest_time = std::uint64_t{1} << 61;
-
 /// Corrected time of something that a reader of the original sees at `time`, on one location.
 ///
 /// Example: `measured` adds 100 to every stamp, `corrected` adds 130. A marker that was seen at 500
 /// belongs to the stamp 400 and moves to 530. Where no stamp has that time, it moves as far as the
-/// first stamp of a later time does. O(log time).
+/// first stamp of a later time does; times after k_last_time count as that. O(log time).
 std::int64_t moved(const ClockMap& measured, const ClockMap& corrected, std::uint64_t time);
 
 /// New times of all markers: each moves with its location, and a marker of the whole trace with the

@@ -39,7 +39,7 @@ TEST(MovedTimes, a_time_between_two_stamps_moves_with_the_later_one) {
 
 TEST(MovedTimes, times_beyond_the_latest_one_stand_for_it) {
   EXPECT_EQ(moved(shifted(0), shifted(0), ~std::uint64_t{0}),
-            static_cast<std::int64_t>(k_latest_time));
+            static_cast<std::int64_t>(k_last_time));
 }
 
 TEST(MovedTimes, markers_move_with_their_location_or_the_first_one) {

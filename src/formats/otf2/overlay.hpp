@@ -14,10 +14,6 @@ namespace entrain::otf2 {
 /// An overlay that is read beside its original. The events of both are the same, and one copy of
 /// them is enough: this object borrows the skeletons of the original while it lives, and gives them
 /// back when it is destroyed. Meanwhile the locations of the original are empty.
-///
-/// Example: location 0 of the original has 1000 events and 2 clock offsets. written() has the same
-/// 1000 events and the 5 clock offsets that the overlay stores; afterwards the original has its
-/// 1000 events and its 2 clock offsets again.
 class Overlay {
  public:
   /// Opens an overlay of `original`, of each of its archives, which must outlive the result. An

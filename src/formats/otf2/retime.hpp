@@ -35,20 +35,8 @@ struct Retiming {
 
 /// Copies an event or snapshot file with every time mapped. A stamp always has 8 bytes, so a new
 /// time takes the place of the old one. All other bytes stay, whatever the records are, also those
-/// after the end mark. `framing` is events or snapshots.
-///
-/// Example: map {(0, +0), (1000, +100)}, i.e. new = old + old / 10. The bytes
-///
-///     05 E8 03 00 00 00 00 00 00 | 0C 01 07 | 05 F2 03 00 00 00 00 00 00 | 0E 08 01 03 ...
-///     stamp 1000                   enter 7    stamp 1010                   mpi_send ...
-///
-/// become
-///
-///     05 4C 04 00 00 00 00 00 00 | 0C 01 07 | 05 57 04 00 00 00 00 00 00 | 0E 08 01 03 ...
-///     stamp 1100                              stamp 1111
-///
-/// Errors: ErrorKind::input (damaged, or a time that would become negative), ErrorKind::output,
-/// ErrorKind::interrupted.
+/// after the end mark. `framing` is events or snapshots. Errors: ErrorKind::input (damaged, or a
+/// time that would become negative), ErrorKind::output, ErrorKind::interrupted.
 Result<void> retime_file(const Retiming& retiming, Framing framing);
 
 /// A definition file, and the chunk size of its archive.

@@ -262,7 +262,7 @@ class ArchiveSource : public formats::Source {
     info.event_bytes = loaded.reader->event_bytes(all);
     return info;
   }
-  [[nodiscard]] std::uint64_t latest_stamp() const override { return k_latest_time; }
+  [[nodiscard]] std::uint64_t latest_stamp() const override { return k_last_time; }
   [[nodiscard]] Result<std::unique_ptr<formats::Staged>> stage(
       const formats::WritePlan& plan, const fs::path& output) const override {
     const trace::Share share = plan.loaded.share(plan.workers.processes());

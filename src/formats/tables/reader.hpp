@@ -79,10 +79,6 @@ struct Naming {
 /// with # are comments. Without a header line all columns must be given by number, and one of these
 /// begins with a digit in the first row. Other columns than the requested ones are ignored, and
 /// empty lines.
-///
-/// Example: two threads read a file of 20 MiB. next(2) reads the first two pieces, each about 4 MiB
-/// of whole rows; rows() of piece 0 and of piece 1 run in parallel; next(2) reads the following
-/// ones, until it returns 0.
 class Reader {
  public:
   /// Opens a table and reads its header. Errors: ErrorKind::input for a file that cannot be read,

@@ -269,7 +269,6 @@ class Fields {
     return *this;
   }
 
-  [[nodiscard]] const std::vector<std::uint8_t>& bytes() const { return bytes_; }
   std::vector<std::uint8_t> take() { return std::exchange(bytes_, {}); }
 
  private:

@@ -9,29 +9,16 @@
 
 namespace entrain::otf2 {
 
-// Walking through the records of a chunk. Three parties share the work:
-//
-// walk_chunk() knows how records are framed (format.hpp shows an example) and calls a *visitor*
-// for each stamp and each record. It checks every length against the end of the chunk. All
-// decisions about damage are made here, once for all users.
-//
-// A visitor knows what to do: Scanner (otf2/read) turns records into skeleton events, EventRetimer
-// (otf2/write) replaces stamps, and so on.
+// walk_chunk() knows how records are framed (format.hpp shows an example) and calls a *visitor* for
+// each stamp and each record. It checks every length against the end of the chunk: all decisions
+// about damage are made here, once for all users.
 //
 // Calling a visitor 50 million times for Enter, Leave and their stamps would be slow. So a visitor
 // may offer hurry(): a loop of its own over ordinary little-endian events, with its state in
-// registers and almost no checks. It needs none because the walk calls it only where k_hurry_margin
-// more bytes can be read, and because it stops at the first record that is not plain: marks,
-// lengths of 255 and more, undefined or impossible integers, times out of order, all that the
-// visitor has to look at closely. The walk then takes exactly one step itself, with all checks, and
-// lets the visitor hurry on. hurry() must leave the visitor in the same state as the stamp() and
-// record() calls that it stands for; tests hold both ways against each other with random and with
-// damaged chunks.
-//
-// Example: stamp, enter 7, stamp, leave 7, stamp, mpi_send, end of chunk. The walk hands the first
-// stamp to the Scanner, which takes note of the first time of a file. The Scanner then hurries over
-// all records up to the mark: it counts Enter and Leave and decodes the mpi_send. It returns the
-// position of the mark, which the walk understands.
+// registers and almost no checks. It stops at the first record that is not plain: marks, lengths of
+// 255 and more, undefined or impossible integers, times out of order. The walk then takes exactly
+// one step itself, with all checks, and lets the visitor hurry on. Tests hold both ways against
+// each other with random and with damaged chunks.
 
 /// The framing of the records of a file.
 enum class Framing {
@@ -80,9 +67,10 @@ class ChunkVisitor {
 
 /// A visitor that can pass over ordinary events by itself, with
 ///   std::size_t hurry(std::size_t at, std::size_t limit);
-/// It handles the stamps and records of a little-endian chunk of events from offset `at` on, as its
-/// stamp() and record() would. It begins none at `limit` or later and returns the offset of the
-/// first one that it did not handle. It may read up to k_hurry_margin bytes from `limit` on.
+/// It handles the stamps and records of a little-endian chunk of events from offset `at` on, with
+/// the same effect as its stamp() and record(). It begins none at `limit` or later and returns the
+/// offset of the first one that it did not handle. It may read up to k_hurry_margin bytes from
+/// `limit` on.
 template <class Visitor>
 concept Hurries = requires(Visitor visitor, std::size_t at) {
   { visitor.hurry(at, at) } -> std::same_as<std::size_t>;

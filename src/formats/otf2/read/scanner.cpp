@@ -73,9 +73,6 @@ constexpr std::size_t k_small = 1 << 13;
 
 /// Makes room for the events of the rest of the file, before there are `more` of them again:
 /// growing a vector step by step would copy it again and again.
-///
-/// Example: after 10 of 100 blocks there are 4,000 events, so about 40,000 are expected; room is
-/// made for 1/16 more than that.
 void make_room(const BlockReader& reader, std::size_t more, trace::EventList& events) {
   const std::uint64_t size = events.size(), read = reader.next_offset();
   if (size + more <= events.capacity() || read >= reader.file_size()) return;
