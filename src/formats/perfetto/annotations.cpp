@@ -124,47 +124,26 @@ class AnnotationText {
                     : to_.size() != begin) {
         return;  // it has a value
       }
-      switch (field) {
-        case NoteField::bool_value:
-          to_ += value.number != 0 ? "true" : "false";
-          break;
-        case NoteField::uint_value:
-          add_number(value.number, to_);
-          break;
-        case NoteField::int_value:
-          add_number(value.integer(), to_);
-          break;
-        case NoteField::double_value:
-          add_double(value.real(), to_);
-          break;
-        case NoteField::string_value:
-          add_string(value.bytes, to_);
-          break;
-        case NoteField::string_value_iid:
-          to_ += '"';
-          if (to_.size() <= k_most_arguments) to_ += state_.name(Names::value, value.number);
-          to_ += '"';
-          break;
-        case NoteField::pointer_value:
-          fmt::format_to(std::back_inserter(to_), "\"{:#x}\"", value.number);
-          break;
-        case NoteField::legacy_json_value:
-          add_json(value.bytes, to_);
-          break;
-        case NoteField::dict_entries:
-        case NoteField::array_values:
-          if (depth >= k_most_nested || (opened == '\0' && to_.size() != begin)) break;
-          if (opened == '\0') to_ += opened = field == NoteField::dict_entries ? '{' : '[';
-          if (opened == '{') {
-            add_member(value.bytes, depth + 1);
-          } else {
-            separate(to_);
-            add_value(value.bytes, depth + 1);
-          }
-          break;
-        default:
-          break;
+      using enum NoteField;
+      if (field == bool_value) to_ += value.number != 0 ? "true" : "false";
+      if (field == uint_value) add_number(value.number, to_);
+      if (field == int_value) add_number(value.integer(), to_);
+      if (field == double_value) add_double(value.real(), to_);
+      if (field == string_value) add_string(value.bytes, to_);
+      if (field == string_value_iid) {
+        to_ += '"';
+        if (to_.size() <= k_most_arguments) to_ += state_.name(Names::value, value.number);
+        to_ += '"';
       }
+      if (field == pointer_value) {
+        fmt::format_to(std::back_inserter(to_), "\"{:#x}\"", value.number);
+      }
+      if (field == legacy_json_value) add_json(value.bytes, to_);
+      if (!is_nested || depth >= k_most_nested || (opened == '\0' && to_.size() != begin)) return;
+      if (opened == '\0') to_ += opened = field == dict_entries ? '{' : '[';
+      if (opened == '{') return add_member(value.bytes, depth + 1);
+      separate(to_);
+      add_value(value.bytes, depth + 1);
     });
     close(opened, begin);
   }
