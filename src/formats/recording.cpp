@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <set>
 #include <type_traits>
 
@@ -184,7 +183,9 @@ class RecordedEvents : public TimedEvents {
     for (std::size_t f = 0; f < recording.files.size(); ++f) {
       files.push_back({recording.files[f], events_.files[f]});
     }
-    find_range();
+    for (const std::vector<EventTime>& own : events_.of_clock) {
+      for (const EventTime& event : own) cover(event.time(), event.time());
+    }
   }
 
   [[nodiscard]] Result<LocationTimes> times(LocationIndex location) const override {
@@ -200,19 +201,6 @@ class RecordedEvents : public TimedEvents {
   }
 
  private:
-  void find_range() {
-    std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = 0;
-    for (const std::vector<EventTime>& own : events_.of_clock) {
-      for (const EventTime& event : own) {
-        first = std::min(first, event.time());
-        last = std::max(last, event.time());
-      }
-    }
-    if (first > last) return;
-    begin = first;
-    end = last;
-  }
-
   const Recording& recording_;
   EventTimes events_;
 };

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/name_table.hpp"
 #include "base/try.hpp"
 
 namespace entrain::formats {
@@ -34,16 +35,16 @@ Result<std::shared_ptr<const Rows>> Rows::read(const Recording& recording,
   for (const trace::Location& location : trace.definitions.locations) {
     work->last_id_ = std::max(work->last_id_, location.id);
   }
-  NameTable rows;
+  NameTable rows, regions;
   std::map<std::pair<LocationIndex, std::uint32_t>, std::vector<Call>> calls;
   TRY(recording.for_each_work([&](const Work& one) -> Result<void> {
     if (is_wanted && !is_wanted(one.clock, one.begin, one.end)) return {};
     calls[{one.clock, rows.number(one.row)}].push_back(
-        {one.begin, one.end, work->regions_.number(one.name)});
+        {one.begin, one.end, regions.number(one.name)});
     return {};
   }));
-  for (std::uint32_t region = 0; region < work->regions_.all().size(); ++region) {
-    trace.definitions.regions.push_back({.id = region, .name = work->regions_.all()[region]});
+  for (std::uint32_t region = 0; region < regions.all().size(); ++region) {
+    trace.definitions.regions.push_back({.id = region, .name = regions.all()[region]});
   }
   for (auto& [place, own] : calls) {
     work->add_row(place.first, rows.all()[place.second], std::move(own));

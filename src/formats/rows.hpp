@@ -9,7 +9,6 @@
 
 #include <entrain/error.hpp>
 
-#include "base/name_table.hpp"
 #include "formats/recording.hpp"
 #include "trace/trace.hpp"
 
@@ -71,7 +70,6 @@ class Rows : public trace::EventReader {
   void add_row(LocationIndex clock, const std::string& name, std::vector<Call> calls);
 
   trace::Trace trace_;
-  NameTable regions_;
   std::vector<Lane> lanes_;  ///< lanes of the locations behind the clocks
   std::vector<LocationIndex> clock_of_;
   std::uint64_t left_out_ = 0;

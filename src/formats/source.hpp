@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <entrain/align.hpp>
@@ -162,6 +164,16 @@ class TimedEvents : public Uncopied {
   SpanOrigin span = SpanOrigin::whole_trace;  ///< origin of LocationTimes::in_span
   std::int64_t begin = 0, end = 0;            ///< first and last time of all events, ticks
   std::vector<File> files;                    ///< files that hold events
+
+ protected:
+  /// Widens `begin` and `end` to hold events at these times.
+  void cover(std::int64_t first, std::int64_t last) {
+    begin = std::exchange(is_empty_, false) ? first : std::min(begin, first);
+    end = std::max(end, last);
+  }
+
+ private:
+  bool is_empty_ = true;
 };
 
 /// Clock maps that shift all events of a clock alike, and what they leave out.

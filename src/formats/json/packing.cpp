@@ -24,13 +24,11 @@ constexpr std::size_t k_most_at_once = std::size_t{1} << 30;  // zlib counts in 
 
 class GzipUnpacker : public Unpacker {
  public:
-  explicit GzipUnpacker(int header) {
-    works_ = unless_no_memory(inflateInit2(&stream_, header)) == Z_OK;
-  }
+  /// A stream that cannot begin is an error of inflate(), as of deflate() below.
+  explicit GzipUnpacker(int header) { unless_no_memory(inflateInit2(&stream_, header)); }
   ~GzipUnpacker() override { inflateEnd(&stream_); }
 
   State unpack(std::span<const std::uint8_t>& from, std::span<char>& to) override {
-    if (!works_) return State::damaged;
     stream_.next_in = const_cast<Bytef*>(from.data());
     stream_.avail_in = static_cast<unsigned>(std::min(from.size(), k_most_at_once));
     stream_.next_out = reinterpret_cast<Bytef*>(to.data());
@@ -47,7 +45,6 @@ class GzipUnpacker : public Unpacker {
 
  private:
   z_stream stream_{};
-  bool works_ = false;
 };
 
 struct FreeZstd {
@@ -86,14 +83,12 @@ class ZstdUnpacker : public Unpacker {
 class GzipPacker : public Packer {
  public:
   explicit GzipPacker(int header) {
-    const int begun = deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, header,
-                                   k_memory_level, Z_DEFAULT_STRATEGY);
-    works_ = unless_no_memory(begun) == Z_OK;
+    unless_no_memory(deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, header,
+                                  k_memory_level, Z_DEFAULT_STRATEGY));
   }
   ~GzipPacker() override { deflateEnd(&stream_); }
 
   State pack(std::string_view& from, bool last, std::span<std::uint8_t>& to) override {
-    if (!works_) return State::failed;
     const std::string_view part = from.substr(0, k_most_at_once);
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(part.data()));
     stream_.avail_in = static_cast<unsigned>(part.size());
@@ -110,7 +105,6 @@ class GzipPacker : public Packer {
 
  private:
   z_stream stream_{};
-  bool works_ = false;
 };
 
 class ZstdPacker : public Packer {

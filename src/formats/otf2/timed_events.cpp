@@ -2,7 +2,6 @@
 #include "formats/otf2/source.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -27,7 +26,11 @@ class ArchiveTimes : public formats::TimedEvents {
     }
     resolution_hz = definitions.clock.resolution_hz;
     find_span();
-    find_range();
+    for (LocationIndex l = 0; l < maps_.size(); ++l) {
+      const trace::LocationSkeleton& location = loaded_.trace.locations[l];
+      if (location.event_count == 0) continue;
+      cover(maps_[l](location.first), maps_[l](location.last));
+    }
   }
 
   [[nodiscard]] Result<formats::LocationTimes> times(LocationIndex l) const override {
@@ -68,19 +71,6 @@ class ArchiveTimes : public formats::TimedEvents {
     if (span == SpanOrigin::property) return time >= noted_->begin && time <= noted_->end;
     const auto& offsets = loaded_.trace.locations[l].clock_offsets;
     return offsets.size() >= 2 && stamp >= offsets.front().time && stamp <= offsets.back().time;
-  }
-
-  void find_range() {
-    std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = 0;
-    for (LocationIndex l = 0; l < maps_.size(); ++l) {
-      const trace::LocationSkeleton& location = loaded_.trace.locations[l];
-      if (location.event_count == 0) continue;
-      first = std::min(first, maps_[l](location.first));
-      last = std::max(last, maps_[l](location.last));
-    }
-    if (first > last) return;
-    begin = first;
-    end = last;
   }
 
   trace::LoadedTrace loaded_;
