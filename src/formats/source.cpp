@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/source.hpp"
 
-#include <algorithm>
 #include <map>
 
 #include <fmt/core.h>

@@ -5,7 +5,6 @@
 #include <csignal>
 #include <cstring>
 #include <optional>
-#include <utility>
 
 #include <fmt/format.h>
 

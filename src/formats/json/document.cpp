@@ -6,7 +6,6 @@
 #include "base/memory_room.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"
-#include "formats/json/text_file.hpp"
 
 namespace entrain::json {
 namespace {

@@ -2,7 +2,6 @@
 #include "formats/json/window.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/fail.hpp"
 #include "base/flat_map.hpp"

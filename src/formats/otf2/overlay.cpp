@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/otf2/overlay.hpp"
 
-#include <filesystem>
 #include <utility>
 
 #include "base/executor.hpp"

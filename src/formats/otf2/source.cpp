@@ -9,7 +9,6 @@
 #include <string>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include <fmt/core.h>
 
@@ -20,7 +19,6 @@
 #include "formats/given_trace.hpp"
 #include "formats/otf2/load.hpp"
 #include "formats/otf2/moved_times.hpp"
-#include "formats/otf2/write_archive.hpp"
 #include "match/graph.hpp"
 #include "trace/operations.hpp"
 #include "trace/properties.hpp"

@@ -14,7 +14,6 @@
 #include "base/file_mark.hpp"
 #include "base/fnv.hpp"
 #include "base/try.hpp"
-#include "formats/json/packing.hpp"
 #include "formats/json/text_file.hpp"
 #include "formats/parts/fields.hpp"
 

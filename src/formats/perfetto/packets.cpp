@@ -2,7 +2,6 @@
 #include "formats/perfetto/packets.hpp"
 
 #include <algorithm>
-#include <string>
 
 #include "base/fail.hpp"
 #include "base/memory_room.hpp"

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/perfetto/tracks.hpp"
 
-#include <string_view>
 #include <tuple>
-#include <utility>
 
 #include <fmt/core.h>
 

@@ -5,8 +5,6 @@
 #include <array>
 #include <chrono>
 #include <set>
-#include <span>
-#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>

@@ -11,7 +11,6 @@
 #include "base/try.hpp"
 #include "formats/kineto/kineto.hpp"
 #include "formats/parts/fields.hpp"
-#include "formats/parts/part_file.hpp"
 #include "formats/spans/recording.hpp"
 
 namespace entrain::formats {

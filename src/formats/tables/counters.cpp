@@ -9,13 +9,10 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <span>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "base/edge_list.hpp"
-#include "base/exact.hpp"
 #include "base/flat_map.hpp"
 #include "base/stray_times.hpp"
 #include "formats/tables/steps.hpp"

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "base/cancel.hpp"
-#include "base/edge_list.hpp"
 #include "base/executor.hpp"
 #include "base/fail.hpp"
 #include "base/free_memory.hpp"

@@ -15,7 +15,6 @@
 #include "formats/json/text_file.hpp"
 #include "formats/tables/csv.hpp"
 #include "formats/tables/json_lines.hpp"
-#include "formats/tables/times.hpp"
 
 namespace entrain::tables {
 namespace {
