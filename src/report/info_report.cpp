@@ -18,17 +18,12 @@ void add_text(FieldList& fields, const char* name, const std::string& value) {
   if (!value.empty()) fields.field(name, value);
 }
 
-std::string locations_text(const ArchiveInfo& info) {
-  std::string text = fmt::format("{} in {} on {}", format_number_of(info.locations, "location"),
-                                 format_number_of(info.processes, "process", "processes"),
-                                 format_number_of(info.nodes, "node"));
-  if (info.empty_locations > 0)
-    text += fmt::format("; {} without events", format_count(info.empty_locations));
-  return text;
-}
-
-std::string clocks_text(const ArchiveInfo& info) {
-  std::string text = format_number_of(info.locations, "clock");
+std::string contents_text(const ArchiveInfo& info) {
+  std::string text = format_number_of(info.locations, info.format.empty() ? "location" : "clock");
+  if (info.format.empty()) {
+    text += fmt::format(" in {} on {}", format_number_of(info.processes, "process", "processes"),
+                        format_number_of(info.nodes, "node"));
+  }
   if (info.empty_locations > 0)
     text += fmt::format("; {} without events", format_count(info.empty_locations));
   return text;
@@ -83,7 +78,7 @@ std::string to_text(const ArchiveInfo& info, const Style& style) {
   fields
       .field("format",
              is_otf2 ? fmt::format("OTF2 trace format {}", info.trace_format) : info.format)
-      .field("trace", is_otf2 ? locations_text(info) : clocks_text(info))
+      .field("trace", contents_text(info))
       .field("events",
              fmt::format("{}, {} of communication; {} of event files", format_count(info.events),
                          format_count(info.communication_events), format_bytes(info.event_bytes)));
