@@ -93,8 +93,7 @@ Json error_json(const std::optional<TruthError>& error) {
 
 std::string to_text(const CompareReport& report, const Style& style) {
   FieldList about;
-  about.field("A", report.a).field("B", report.b);
-  if (!report.truth.empty()) about.field("truth", report.truth);
+  about.field("A", report.a).field("B", report.b).some("truth", report.truth);
   for (const std::string& note : report.notes) about.field("note", note);
   Table table = statistics_table("difference", Align::left);
   add_row(table, "B - A, all events", report.all);

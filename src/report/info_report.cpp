@@ -14,10 +14,6 @@ std::uint64_t span_ticks(const ArchiveInfo& info) {
   return info.last_ticks > info.first_ticks ? info.last_ticks - info.first_ticks : 0;
 }
 
-void add_text(FieldList& fields, const char* name, const std::string& value) {
-  if (!value.empty()) fields.field(name, value);
-}
-
 std::string contents_text(const ArchiveInfo& info) {
   std::string text = format_number_of(info.locations, info.format.empty() ? "location" : "clock");
   if (info.format.empty()) {
@@ -70,14 +66,12 @@ void add_times(FieldList& fields, const ArchiveInfo& info) {
 
 std::string to_text(const ArchiveInfo& info, const Style& style) {
   FieldList fields;
-  fields.field("archive", info.archive);
-  add_text(fields, "machine", info.machine);
-  add_text(fields, "creator", info.creator);
-  add_text(fields, "description", info.description);
-  const bool is_otf2 = info.format.empty();
-  fields
-      .field("format",
-             is_otf2 ? fmt::format("OTF2 trace format {}", info.trace_format) : info.format)
+  fields.field("archive", info.archive)
+      .some("machine", info.machine)
+      .some("creator", info.creator)
+      .some("description", info.description)
+      .field("format", info.format.empty() ? fmt::format("OTF2 trace format {}", info.trace_format)
+                                           : info.format)
       .field("trace", contents_text(info))
       .field("events",
              fmt::format("{}, {} of communication; {} of event files", format_count(info.events),

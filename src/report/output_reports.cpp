@@ -164,7 +164,7 @@ std::string to_text(const FitReport& report, const Style& style) {
                                    format_number_of(report.summaries, "summary", "summaries"),
                                    format_number_of(report.files, "file")))
       .field("go on", fmt::format("entrain apply {} PART... -o DIR, for each part", report.file));
-  if (!report.table.empty()) fields.field("table", report.table);
+  fields.some("table", report.table);
   return corrected + "\n" + fields.text(style);
 }
 

@@ -239,8 +239,7 @@ std::string counters_text(const Counters& counts, const Style& style) {
 }
 
 void add_counters(FieldList& fields, const char* name, const Counters& counts, const Style& style) {
-  std::string text = counters_text(counts, style);
-  if (!text.empty()) fields.field(name, std::move(text));
+  fields.some(name, counters_text(counts, style));
 }
 
 std::string unread_text(const CheckReport& report) {

@@ -70,6 +70,10 @@ class Table {
 class FieldList {
  public:
   FieldList& field(std::string name, std::string value, Tone tone = Tone::plain);
+  /// The same, unless the value is empty.
+  FieldList& some(std::string name, std::string value) {
+    return value.empty() ? *this : field(std::move(name), std::move(value));
+  }
   [[nodiscard]] std::string text(const Style& style) const;
 
  private:

@@ -309,7 +309,7 @@ void add_completeness(FieldList& fields, const Completeness& completeness) {
   for (const std::string& name : completeness.incomplete) append(denied, name, ", ");
   if (!denied.empty()) append(text, "false: " + denied);
   for (const auto& [name, value] : completeness.filters) append(text, name + " " + value);
-  if (!text.empty()) fields.field("recorded", text);
+  fields.some("recorded", text);
 }
 
 Json completeness_json(const Completeness& completeness) {
@@ -322,12 +322,9 @@ Json completeness_json(const Completeness& completeness) {
 }
 
 void add_coverage(FieldList& fields, const CheckReport& report) {
-  const auto add = [&](const char* name, std::string text) {
-    if (!text.empty()) fields.field(name, std::move(text));
-  };
-  add("coverage", coverage_text(report));
-  add("told nothing", silent_text(report));
-  add("would help", help_text(report.coverage));
+  fields.some("coverage", coverage_text(report))
+      .some("told nothing", silent_text(report))
+      .some("would help", help_text(report.coverage));
 }
 
 Json coverage_json(const Coverage& coverage) {
