@@ -36,8 +36,8 @@ class Presynchroniser {
     if (measured() && method_ != Method::linear) {
       result_.provenance += fmt::format(" sessions={}", entrain::name_of(options_.condensing));
     }
-    if (measured() && !options_.measured_apart.empty()) {
-      result_.provenance += options_.records_added ? " measured_apart=added" : " measured_apart";
+    if (measured() && !options_.clock_samples.empty()) {
+      result_.provenance += records_added() ? " measured_apart=added" : " measured_apart";
     }
     if (method_ == Method::spline && all_sessions()) result_.provenance += " spline=all";
     result_.maps.resize(trace_.locations.size());
@@ -71,7 +71,7 @@ class Presynchroniser {
   /// Chooses the method, and reads the exchanges if it needs them.
   Result<void> choose() {
     corrected_ = trace::find_property(trace_.definitions, trace::k_property_correction) != nullptr;
-    const Presync wish = options_.method;
+    const Presync wish = options_.presync;
     if (wish == Presync::automatic || wish == Presync::causal) return choose_automatically();
     method_ = wish == Presync::linear       ? Method::linear
               : wish == Presync::regression ? Method::regression
@@ -144,9 +144,9 @@ class Presynchroniser {
   }
 
   Result<void> read_samples() {
-    const std::filesystem::path folder = options_.measured_apart.empty()
+    const std::filesystem::path folder = options_.clock_samples.empty()
                                              ? std::filesystem::path(trace_.path).parent_path()
-                                             : std::filesystem::path(options_.measured_apart);
+                                             : std::filesystem::path(options_.clock_samples);
     if (options_.exchanges != nullptr) {
       samples_ = *options_.exchanges;
     } else if (!folder.empty()) {
@@ -156,6 +156,7 @@ class Presynchroniser {
     return {};
   }
 
+  [[nodiscard]] bool records_added() const { return options_.clock_records == ClockRecords::add; }
   [[nodiscard]] bool all_sessions() const { return options_.spline == SplineSessions::all; }
 
   [[nodiscard]] Sessions sessions_of(LocationIndex l) const {
@@ -255,8 +256,8 @@ class Presynchroniser {
       source.origin = records ? SessionOrigin::given : SessionOrigin::given_exchanges;
       return source;
     }
-    source.folder = options_.measured_apart;
-    source.records_added = !source.folder.empty() && options_.records_added;
+    source.folder = options_.clock_samples;
+    source.records_added = !source.folder.empty() && records_added();
     source.origin = !records                ? SessionOrigin::exchanges
                     : source.folder.empty() ? SessionOrigin::records
                                             : SessionOrigin::measured_offsets;

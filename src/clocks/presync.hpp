@@ -31,29 +31,17 @@ struct Presynchronised {
 };
 
 /// Options of presynchronise(). A method alone asks for no report.
-struct PresyncOptions {
+struct PresyncOptions : CheckOptions {
   /// The times that an OTF2 reader returns: `linear`, and a lone record counts for nothing.
   static PresyncOptions of_reader() {
     PresyncOptions options(Presync::linear);
     options.as_reader = true;
     return options;
   }
-  PresyncOptions(Presync method_) : method(method_) {}
-  PresyncOptions(const CheckOptions& options)
-      : method(options.presync),
-        condensing(options.condensing),
-        measured_apart(options.clock_samples),
-        records_added(options.clock_records == ClockRecords::add),
-        spline(options.spline),
-        clock_prior(options.clock_prior),
-        report(true) {}
 
-  Presync method;
-  Condensing condensing = Condensing::shortest;
-  std::string measured_apart;  ///< folder that the sessions come from; empty: that of the trace
-  bool records_added = false;  ///< those of the trace count beside measured_apart
-  SplineSessions spline = SplineSessions::undisturbed;
-  ClockPriorOption clock_prior;
+  PresyncOptions(Presync method) { presync = method; }
+  PresyncOptions(const CheckOptions& options) : CheckOptions(options), report(true) {}
+
   bool report = false;  ///< fill Presynchronised::clocks and ::errors
   bool as_reader = false;
   /// The exchanges of the sessions, in place of the recorder's file; null: the file counts.
