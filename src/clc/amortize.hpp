@@ -21,19 +21,14 @@
 
 namespace entrain::clc {
 
-struct Options {
-  std::optional<Decimal9> gamma;  ///< empty: control loop
+/// Of a correction gamma, delta_ticks, measure_delta, max_slope, backward and ramp count.
+struct Options : CorrectOptions {
   /// Displacement up to which the loop keeps the gamma of a location, ticks; empty: from a pass
   /// with the smallest gamma.
-  std::optional<std::int64_t> epsilon_ticks;
-  std::int64_t delta_ticks = 0;    ///< least distance of neighbouring events, at most that in C
-  bool measure_delta = false;      ///< take the smallest granule of each process instead
-  bool separate = false;           ///< see ForwardProblem::separate
-  Decimal9 max_slope{10'000'000};  ///< slope of the free end of a ramp, ticks per tick
-  bool backward = true;            ///< build up jumps by ramps
-  RampShape ramp = RampShape::taut;
-  MuTicks mu_ticks{};    ///< minimum latency of edges by class
-  unsigned threads = 1;  ///< 0: all cores; the result does not depend on it
+  std::optional<std::int64_t> epsilon_ticks{};
+  bool separate = false;  ///< see ForwardProblem::separate
+  MuTicks mu_ticks{};     ///< minimum latency of edges by class
+  unsigned threads = 1;   ///< 0: all cores; the result does not depend on it
   /// The maps will be applied to every stamp by itself, not by an OTF2 reader. So they may bend
   /// inside a buffer flush that has events inside.
   bool split_flushes = false;

@@ -71,17 +71,7 @@ clc::Options amortization_options(const CorrectOptions& options, const Timeline&
   const bool separate =
       options.check.mu.source == MuSource::automatic && timeline.mu.ticks == MuTicks{};
   const std::uint64_t hz = timeline.loaded.trace.definitions.clock.resolution_hz;
-  return {.gamma = options.gamma,
-          .epsilon_ticks = epsilon_ticks(options, hz),
-          .delta_ticks = options.delta_ticks,
-          .measure_delta = options.measure_delta,
-          .separate = separate,
-          .max_slope = options.max_slope,
-          .backward = options.backward,
-          .ramp = options.ramp,
-          .mu_ticks = timeline.mu.ticks,
-          .threads = threads,
-          .split_flushes = split_flushes};
+  return {options, epsilon_ticks(options, hz), separate, timeline.mu.ticks, threads, split_flushes};
 }
 
 void report_amortization(clc::Amortization& result, const Timeline& timeline,
