@@ -126,11 +126,8 @@ std::vector<trace::ClockOffset> added(const std::vector<trace::ClockOffset>& mea
 /// The measurements of a run, applied to a trace of it.
 class Measurements {
  public:
-  Measurements(const MeasuredApart& apart, trace::Trace& trace)
-      : folder_(apart.folder),
-        adds_(apart.records == ClockRecords::add),
-        trace_(trace),
-        definitions_(trace.definitions) {}
+  Measurements(const std::filesystem::path& folder, bool adds, trace::Trace& trace)
+      : folder_(folder), adds_(adds), trace_(trace), definitions_(trace.definitions) {}
 
   Result<void> read() {
     const std::filesystem::path table = folder_ / k_clock_processes;
@@ -238,9 +235,10 @@ class Measurements {
 
 }  // namespace
 
-Result<void> use_measurements(const MeasuredApart& apart, Team& processes,
-                              const trace::Partition& partition, trace::Trace& trace) {
-  Measurements measurements(apart, trace);
+Result<void> use_measurements(const std::filesystem::path& folder, ClockRecords records,
+                              Team& processes, const trace::Partition& partition,
+                              trace::Trace& trace) {
+  Measurements measurements(folder, records == ClockRecords::add, trace);
   TRY(processes.agree(measurements.read()));
   Result<void> used;
   for (const LocationIndex l : trace::locations_of(partition, processes.rank())) {

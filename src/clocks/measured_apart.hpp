@@ -16,12 +16,6 @@ namespace entrain::clocks {
 inline constexpr const char* k_clock_processes = "clock_processes.csv";
 inline constexpr const char* k_clock_offsets = "clock_offsets.csv";
 
-/// Measurements of the run of a trace that the recorder made apart from it.
-struct MeasuredApart {
-  std::filesystem::path folder;
-  ClockRecords records = ClockRecords::replace;  ///< those of the trace
-};
-
 /// Replaces the clock records of the locations of this process by those in the folder: measurements
 /// of the same run that the recorder made beside another tracer. With ClockRecords::add the records
 /// of the trace stay, and get half-widths with which they agree with the measurements. The records
@@ -33,7 +27,8 @@ struct MeasuredApart {
 /// second (to 0.1 % for a counter, whose rate tracers measure), and for each process records of
 /// events in the time in which its clock was measured. Collective; all processes get the same
 /// errors: ErrorKind::input for what does not fit, and for a damaged table, with the line.
-Result<void> use_measurements(const MeasuredApart& apart, Team& processes,
-                              const trace::Partition& partition, trace::Trace& trace);
+Result<void> use_measurements(const std::filesystem::path& folder, ClockRecords records,
+                              Team& processes, const trace::Partition& partition,
+                              trace::Trace& trace);
 
 }  // namespace entrain::clocks

@@ -50,7 +50,7 @@ class MeasuredApart : public ::testing::Test {
   Result<void> use(ClockRecords records = ClockRecords::replace) {
     Solo solo;
     const trace::Partition whole = trace::undivided(trace_.trace().definitions);
-    return use_measurements({folder_.path(), records}, solo, whole, trace_.trace());
+    return use_measurements(folder_.path(), records, solo, whole, trace_.trace());
   }
   void expect_refused(const std::string& why) {
     const auto result = use();

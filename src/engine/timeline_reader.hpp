@@ -137,7 +137,7 @@ class TimelineReader {
       TRY_ASSIGN(t_.loaded, source_.load(workers_, domains, progress_));
     }
     if (!options_.clock_samples.empty()) {
-      TRY(clocks::use_measurements({options_.clock_samples, options_.clock_records}, processes_,
+      TRY(clocks::use_measurements(options_.clock_samples, options_.clock_records, processes_,
                                    t_.loaded.partition, t_.loaded.trace));
     }
     return {};
