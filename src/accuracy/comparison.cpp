@@ -9,7 +9,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "accuracy/sums.hpp"
 #include "base/exact.hpp"
 #include "base/executor.hpp"
 #include "base/try.hpp"
@@ -128,7 +127,7 @@ class Comparison {
     TRY(parallel_for(options_.threads, count, [&](std::size_t i) -> Result<void> {
       Sums sums = make();
       TRY_ASSIGN(const LocationTimes of, traces_.times(static_cast<LocationIndex>(i)));
-      sums.add({of.a, of.b, of.truth, of.flags});
+      sums.add(of);
       if constexpr (std::is_same_v<Sums, DifferenceSums>) {
         const Compared::Location& location = traces_.locations[i];
         report->locations[i] = {location.id, sums.difference(traces_.resolution_hz), location.name};

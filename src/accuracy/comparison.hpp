@@ -8,17 +8,11 @@
 #include <entrain/compare.hpp>
 #include <entrain/error.hpp>
 
+#include "accuracy/sums.hpp"
 #include "base/ids.hpp"
 
 /// The part of compare that depends on no format.
 namespace entrain::accuracy {
-
-/// Times of all events of a location in the traces compared, ticks, as a reader returns them.
-struct LocationTimes {
-  std::vector<std::int64_t> a, b;
-  std::vector<std::int64_t> truth;  ///< empty without a truth
-  std::vector<std::uint8_t> flags;  ///< EventTimes::flags of each event
-};
 
 /// Traces of one run that hold the same events.
 class Compared {

@@ -150,7 +150,7 @@ Affine AffineFit::line() const {
 
 // ---- TruthFit ------------------------------------------------------------------------------
 
-void TruthFit::add(const EventTimes& block) {
+void TruthFit::add(const LocationTimes& block) {
   assert(block.truth.size() == block.a.size() && block.truth.size() == block.b.size());
   for (std::size_t i = 0; i < block.truth.size(); ++i) {
     const std::int64_t t = block.truth[i];
@@ -190,7 +190,7 @@ void DifferenceSums::Error::merge(const Error& other) {
   in_common.merge(other.in_common);
 }
 
-void DifferenceSums::add(const EventTimes& block) {
+void DifferenceSums::add(const LocationTimes& block) {
   assert(block.a.size() == block.b.size() && block.a.size() == block.flags.size());
   assert(errors_.empty() || block.truth.size() == block.a.size());
   for (std::size_t i = 0; i < block.a.size(); ++i) {

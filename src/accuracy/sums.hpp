@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include <entrain/compare.hpp>
@@ -69,17 +68,16 @@ class CommonError {
 enum Side : std::uint8_t { k_a, k_b };
 inline constexpr std::size_t k_sides = 2;
 
-/// Bits of EventTimes::flags.
+/// Bits of LocationTimes::flags.
 /// Communication inside the span: sends, receives, and ends of the application's collectives.
 inline constexpr std::uint8_t k_in_communication = 1;
 
-/// A block of consecutive events of one location. All spans have the same size, except that
-/// `truth` may be empty. Times are ticks of the common resolution, as a reader returns them.
-struct EventTimes {
-  std::span<const std::int64_t> a;
-  std::span<const std::int64_t> b;
-  std::span<const std::int64_t> truth;
-  std::span<const std::uint8_t> flags;
+/// Times of events of a location in the traces compared, ticks, as a reader returns them. Vectors
+/// of one size, but for a truth that is not there.
+struct LocationTimes {
+  std::vector<std::int64_t> a, b;
+  std::vector<std::int64_t> truth{};  ///< empty without a truth
+  std::vector<std::uint8_t> flags{};  ///< of each event
 };
 
 /// rms, 99th percentile, largest and mean of a stream of values.
@@ -184,7 +182,7 @@ class TruthFit {
   /// The truth's times lie between `begin` and `end`.
   TruthFit(std::int64_t begin, std::int64_t end)
       : fits_{Fit{.common = {begin, end}}, Fit{.common = {begin, end}}} {}
-  void add(const EventTimes& block);
+  void add(const LocationTimes& block);
   void merge(const TruthFit& other);
 
   [[nodiscard]] Affine line(Side side) const { return fits_[side].line(); }
@@ -217,7 +215,7 @@ class DifferenceSums {
   }
 
   /// Blocks must carry a truth if and only if a fit was given.
-  void add(const EventTimes& block);
+  void add(const LocationTimes& block);
   void merge(const DifferenceSums& other) {
     assert(errors_.size() == other.errors_.size());
     difference_.merge(other.difference_);

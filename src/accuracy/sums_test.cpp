@@ -29,8 +29,11 @@ struct Columns {
   void feed(Sums& sums, std::size_t block, bool with_truth = true) const {
     for (std::size_t i = 0; i < a.size(); i += block) {
       const std::size_t n = std::min(block, a.size() - i);
-      EventTimes times{{a.data() + i, n}, {b.data() + i, n}, {}, {flags.data() + i, n}};
-      if (with_truth) times.truth = {truth.data() + i, n};
+      const auto part = [&]<class T>(const std::vector<T>& all) {
+        return std::vector<T>(all.data() + i, all.data() + i + n);
+      };
+      LocationTimes times{part(a), part(b), {}, part(flags)};
+      if (with_truth) times.truth = part(truth);
       sums.add(times);
     }
   }
