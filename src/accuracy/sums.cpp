@@ -178,7 +178,7 @@ void TruthFit::merge(const TruthFit& other) {
 // ---- DifferenceSums ------------------------------------------------------------------------
 
 void DifferenceSums::Error::add(std::int64_t time, std::int64_t truth, bool communicates) {
-  const double whole = error(*this, time, truth), shared = DifferenceSums::common(*this, truth);
+  const double whole = of(time, truth), shared = in_all(truth);
   sums.add(whole, communicates);
   between.add(whole - shared, communicates);
   in_common.add(shared, communicates);

@@ -231,11 +231,11 @@ class DifferenceSums {
 
   /// Error of a time of A or B whose truth is `truth`, ticks; only with a truth.
   [[nodiscard]] double error_of(Side side, std::int64_t time, std::int64_t truth) const {
-    return error(errors_[side], time, truth);
+    return errors_[side].of(time, truth);
   }
   /// The part of these errors that all locations have in common at that moment.
   [[nodiscard]] double common_of(Side side, std::int64_t truth) const {
-    return common(errors_[side], truth);
+    return errors_[side].in_all(truth);
   }
 
   /// Fills `all`, `communication`, `a_error`, `b_error` of a report.
@@ -268,15 +268,16 @@ class DifferenceSums {
     Affine removed;
     const CommonError* common;  ///< common error of the fit
     Pair sums{}, between{}, in_common{};
+    /// Error of a time, and the part of it that all locations have in common, ticks.
+    [[nodiscard]] double of(std::int64_t time, std::int64_t truth) const {
+      return distance(time, truth) - removed(truth);
+    }
+    [[nodiscard]] double in_all(std::int64_t truth) const {
+      return common->at(truth) - removed(truth);
+    }
     void add(std::int64_t time, std::int64_t truth, bool communicates);
     void merge(const Error& other);
   };
-  [[nodiscard]] static double common(const Error& of, std::int64_t truth) {
-    return of.common->at(truth) - of.removed(truth);
-  }
-  [[nodiscard]] static double error(const Error& of, std::int64_t time, std::int64_t truth) {
-    return distance(time, truth) - of.removed(truth);
-  }
   [[nodiscard]] TruthError truth_error(const Error& error, std::uint64_t resolution_hz) const;
 
   Pair difference_;

@@ -22,12 +22,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// True for a file that is no symbolic link itself.
-bool is_plain(const fs::path& path) {
-  std::error_code error;
-  return fs::is_regular_file(fs::symlink_status(path, error));
-}
-
 /// The path of `from` as a link in `folder` has to name it; empty with an error.
 fs::path way_to(const fs::path& from, const fs::path& folder, std::error_code& error) {
   const fs::path origin = fs::canonical(from, error);
@@ -95,7 +89,8 @@ Result<void> Linker::make(LinkKind kind, const Path& from, const Path& to, bool 
 }
 
 Result<LinkKind> Linker::link(const Path& from, const Path& to, Origin origin) {
-  const bool plain = origin == Origin::plain || is_plain(from);
+  std::error_code none;
+  const bool plain = origin == Origin::plain || fs::is_regular_file(fs::symlink_status(from, none));
   if (kind_ != LinkKind::automatic) {
     TRY(make(kind_, from, to, plain));
     return kind_;

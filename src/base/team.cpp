@@ -200,8 +200,11 @@ class Crew {
       : body_(body), errors_(members), exceptions_(members) {}
 
   Result<void> run(const std::function<void(unsigned)>& prepare) {
-    std::vector<std::thread> threads = start_threads(
-        errors_.size() - 1, [&](std::size_t i) { begin_as(static_cast<unsigned>(i) + 1); });
+    // A member must know how many there are before it begins, and there may be fewer than wanted.
+    std::vector<std::thread> threads = start_threads(errors_.size() - 1, [&](std::size_t i) {
+      counted_.wait(false);
+      if (meeting_) work(static_cast<unsigned>(i) + 1);
+    });
     try {
       const auto members = static_cast<unsigned>(threads.size()) + 1;
       if (prepare) prepare(members);
@@ -217,12 +220,6 @@ class Crew {
   }
 
  private:
-  /// A member must know how many there are before it begins, and there may be fewer than wanted.
-  void begin_as(unsigned rank) {
-    counted_.wait(false);
-    if (meeting_) work(rank);
-  }
-
   void work(unsigned rank) {
     try {
       Threads team(*meeting_, rank);

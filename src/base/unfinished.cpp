@@ -60,10 +60,6 @@ struct Entry {
   char name[1];
 };
 
-bool is_self_or_parent(const char* name) {
-  return std::strcmp(name, ".") == 0 || std::strcmp(name, "..") == 0;
-}
-
 void remove_at(int folder, const char* name, int depth) noexcept;
 
 /// Removes what one reading of the entries gives; false at their end.
@@ -75,7 +71,7 @@ bool remove_some(int folder, int depth, bool& removed) noexcept {
     const auto* const entry = reinterpret_cast<const Entry*>(buffer + at);
     const char* const name = buffer + at + offsetof(Entry, name);
     at += entry->length;
-    if (is_self_or_parent(name)) continue;
+    if (std::strcmp(name, ".") == 0 || std::strcmp(name, "..") == 0) continue;
     remove_at(folder, name, depth);
     removed = true;
   }

@@ -73,10 +73,17 @@ class Corrector {
     free_memory(presync_times_);  // from here on C is computed where it is needed
     BigVector<std::int64_t> room;
     if (forward_.jumps > 0 && options_.backward) {
-      room = send_limits(halo_, cycles_, forward_.times, limit_mu(), options_.threads);
+      MuTicks mu = options_.mu_ticks;  // sends must not reach the time of a receive either
+      for (std::int64_t& ticks : mu) ticks += options_.separate ? 1 : 0;
+      room = send_limits(halo_, cycles_, forward_.times, mu, options_.threads);
     }
     displacement_ = std::move(forward_.times);
-    for_locations([&](LocationIndex l) { subtract_presync(l, displacement_); });
+    for_locations([&](LocationIndex l) {
+      ClockMap::Cursor presync(presync_[l]);
+      for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1]; ++n) {
+        displacement_[n] -= presync(graph_.stamp[n]);
+      }
+    });
     curves_.assign(graph_.location_count(), {});
     if (forward_.jumps > 0) {
       for_locations([&](LocationIndex l) { build_curve(l, room); });
@@ -138,13 +145,6 @@ class Corrector {
     result_.measured_delta = {std::min(least, most), most};
   }
 
-  /// mu as it limits sends: those must not reach the time of a receive either.
-  [[nodiscard]] MuTicks limit_mu() const {
-    MuTicks mu = options_.mu_ticks;
-    for (std::int64_t& ticks : mu) ticks += options_.separate ? 1 : 0;
-    return mu;
-  }
-
   Result<void> read_times(LocationIndex l) {
     ClockMap::Cursor cursor(presync_[l]);
     for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1]; ++n) {
@@ -185,13 +185,6 @@ class Corrector {
     for_each_in_parallel(options_.threads, graph_.location_count(), [&](std::size_t l) {
       if (!cancel_.asked()) body(static_cast<LocationIndex>(l));
     });
-  }
-
-  void subtract_presync(LocationIndex l, std::span<std::int64_t> times) const {
-    ClockMap::Cursor presync(presync_[l]);
-    for (NodeIndex n = graph_.first_node[l]; n < graph_.first_node[l + 1]; ++n) {
-      times[n] -= presync(graph_.stamp[n]);
-    }
   }
 
   /// `limits`: latest times of the nodes; not used without backward amortization.

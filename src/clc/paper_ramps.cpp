@@ -31,7 +31,7 @@ class PaperRamp {
 
   /// A limit, or the start, to the left of all others.
   void add(const RampVertex& point) {
-    while (vertices_.size() > 1 && is_above(point, vertices_.back(), vertices_[size() - 2])) {
+    while (vertices_.size() > 1 && is_above(point, vertices_.back(), *(vertices_.end() - 2))) {
       vertices_.pop_back();
     }
     vertices_.push_back(point);
@@ -52,8 +52,6 @@ class PaperRamp {
   }
 
  private:
-  [[nodiscard]] std::size_t size() const { return vertices_.size(); }
-
   std::vector<RampVertex> vertices_;
 };
 

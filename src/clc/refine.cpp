@@ -61,7 +61,6 @@ class Refiner {
   }
 
   [[nodiscard]] bool touched(LocationIndex location) const { return !curves_[location].empty(); }
-  void mark(NodeIndex node) { broken_[node] = true; }
   [[nodiscard]] bool is_moved(NodeIndex node) const { return input_.displacement[node] > 0; }
   /// Rounding may have made these times equal. Only a node that moved can get another one.
   [[nodiscard]] bool is_merged(NodeIndex send, NodeIndex receive) const {
@@ -100,7 +99,7 @@ class Refiner {
       if (!problem_.cancel.asked()) body(i, broken[i]);
     });
     for (const std::vector<NodeIndex>& nodes : broken) {
-      for (const NodeIndex n : nodes) mark(n);
+      for (const NodeIndex n : nodes) broken_[n] = true;
     }
   }
 
@@ -164,12 +163,12 @@ class Refiner {
       if (send.location == receive.location) continue;
       const LatencyClass c = graph_.latency_class(send.location, receive.location);
       if (times_[receive.node] < times_[send.node] + mu(send.node, receive.node, c)) {
-        mark(send.node);
-        mark(receive.node);
+        broken_[send.node] = true;
+        broken_[receive.node] = true;
       }
       if (!is_merged(send.node, receive.node)) continue;
       for (const NodeIndex n : {send.node, receive.node}) {
-        if (is_moved(n)) mark(n);
+        if (is_moved(n)) broken_[n] = true;
       }
     }
   }

@@ -202,19 +202,16 @@ class Presynchroniser {
       TRY_ASSIGN(result_.maps[l], straight_in_flushes(result_.maps[l], location(l)));
     }
     if (options_.report && estimate.quality.sessions >= 1) {
-      if (estimate.quality.sessions == 1) predict_by_prior(l, estimate);
+      if (estimate.quality.sessions == 1 && location(l).event_count > 0 && estimate.error.known()) {
+        // The largest error over the run of a clock that was measured once.
+        estimate.quality.predicted_bound_ticks =
+            std::max(*estimate.error.at(location(l).first), *estimate.error.at(location(l).last));
+      }
       result_.errors[l] = std::move(estimate.error);
       estimate.quality.location = trace_.definitions.locations[l].id;
       qualities_.push_back({l, estimate.quality});
     }
     return {};
-  }
-
-  /// The largest error over the run of a clock that was measured once.
-  void predict_by_prior(LocationIndex l, Estimate& estimate) const {
-    if (location(l).event_count == 0 || !estimate.error.known()) return;
-    estimate.quality.predicted_bound_ticks =
-        std::max(*estimate.error.at(location(l).first), *estimate.error.at(location(l).last));
   }
 
   /// Makes the map only, without its quality: a corrected archive may have a record per event.

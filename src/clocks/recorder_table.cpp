@@ -40,7 +40,10 @@ class Lines {
       const auto* const end = begin + (size_ - at_);
       const auto* const mark = std::find(begin, end, '\n');
       const auto count = static_cast<std::size_t>(mark - begin);
-      if (line.size() + count > k_longest_line) return too_long();
+      if (line.size() + count > k_longest_line) {
+        return input_error("{} has a line of more than {} bytes", file_.path().string(),
+                           k_longest_line);
+      }
       line.append(begin, count);
       at_ += count + (mark == end ? 0 : 1);
       if (mark != end) return true;
@@ -48,11 +51,6 @@ class Lines {
   }
 
  private:
-  [[nodiscard]] tl::unexpected<Error> too_long() const {
-    return input_error("{} has a line of more than {} bytes", file_.path().string(),
-                       k_longest_line);
-  }
-
   File file_;
   std::vector<std::uint8_t> block_;
   std::size_t at_ = 0, size_ = 0;  ///< position in the block, and its size
