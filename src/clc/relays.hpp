@@ -179,9 +179,9 @@ class RelayProgress {
     std::uint32_t stages = 0;                         ///< stages that have begun
     std::array<std::uint8_t, k_most_stages> heard{};  ///< news of each stage
   };
+
   /// Begins one stage after the other as long as the one before it is over. After the last one, all
   /// is known.
-
   void go_on(std::uint32_t number) {
     const Relay& relay = relays_.relays()[number];
     State& state = states_[number];
