@@ -158,7 +158,6 @@ class Judge {
   PossibleTimes possible_;
 };
 
-/// The proof with the intervals of assumed half-widths.
 std::optional<ProvenIntervals> as_assumed(const ProvenIntervals& proven) {
   if (!proven.assumed) return std::nullopt;
   ProvenIntervals assumed = proven;

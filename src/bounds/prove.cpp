@@ -176,7 +176,6 @@ class Prover {
     }
   }
 
-  /// Computes the span of all events along the lines.
   void find_span() {
     begin_ = std::numeric_limits<std::int64_t>::max();
     end_ = std::numeric_limits<std::int64_t>::min();

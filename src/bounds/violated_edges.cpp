@@ -29,7 +29,6 @@ unsigned bits_for(std::int64_t span, std::int64_t most_error) {
 using match::Edge;
 using match::Graph;
 
-/// Chooses edges of a graph.
 class BindingEdges {
  public:
   BindingEdges(const constraints::Context& context, std::span<const std::uint32_t> clock_of,

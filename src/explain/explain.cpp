@@ -54,7 +54,6 @@ struct Cycle {
 /// one may: a fifth of a second, and as exact as possible where few cycles decide.
 constexpr std::size_t k_most_parts = std::size_t{1} << 25, k_share_of_parts = 8;
 
-/// Relaxations of constraints.
 struct Relaxation {
   Step step;
   std::uint32_t number = 0;  ///< constraint, if it is none of the others
@@ -217,7 +216,6 @@ class Explainer {
   }
   /// Length that a lost tick adds to a cycle.
   [[nodiscard]] Int128 gain() const { return k_billion - limit_ppb(); }
-  /// A step of a cycle along a clock.
   [[nodiscard]] Range way_of(const difference::Certificate::Step& step,
                              const System& system) const {
     const std::int64_t from = system.stamp(step.from), to = system.stamp(step.to);
@@ -297,7 +295,6 @@ class Explainer {
                    .offsets = offsets});
   }
 
-  /// True if an explanation relaxes a constraint.
   [[nodiscard]] bool is_relaxed(std::uint32_t number, const Explanation& found) const {
     const auto edges = static_cast<std::uint32_t>(constraints_.edges.size());
     return number < edges ? std::ranges::binary_search(found.edges, number)
@@ -320,7 +317,6 @@ class Explainer {
     found = explanation_of(cheapest_);
     return true;
   }
-  /// The relaxations of some candidates.
   [[nodiscard]] Explanation explanation_of(std::span<const std::uint32_t> candidates) const {
     Explanation found;
     std::map<Step, std::uint32_t> steps;
@@ -407,14 +403,12 @@ class Explainer {
     }
     return std::ranges::all_of(left, [](std::int64_t need) { return need <= 0; });
   }
-  /// Needs of the cycles.
   [[nodiscard]] std::vector<std::int64_t> needs() const {
     std::vector<std::int64_t> all;
     for (const Cycle& cycle : cycles_) all.push_back(cycle.need);
     return all;
   }
 
-  /// Finds all that breaks cycles.
   void find_candidates() {
     candidates_.clear();
     relaxations_.clear();
@@ -469,7 +463,6 @@ class Explainer {
       relaxations_.push_back({.step = step, .number = 0, .is_step = true});
     }
   }
-  /// Adds the rates that a clock may have.
   void add_rates(std::uint32_t clock, std::span<const Part> parts) {
     if (!trust_.are_apart) return;
     for (const auto& [price, ppb] : {std::pair(Prices::rate, Prices::fastest_ppb),
