@@ -54,6 +54,17 @@ std::int64_t excess(const SolvedProblem& solved, const ClockConstraint& a,
   return most;
 }
 
+/// The narrowest interval of a clock in its life, ticks; empty: it has none.
+std::optional<std::int64_t> narrowest_interval(const SolvedProblem& solved, std::uint32_t clock) {
+  std::optional<std::int64_t> least;
+  for (const ClockBound::Point& point : solved.solution.errors[clock].points()) {
+    const Interval interval = solved.solution.errors[clock].interval(point.time);
+    if (clock == solved.problem.reference || !interval.bounded()) continue;
+    least = least ? std::min(*least, interval.width()) : interval.width();
+  }
+  return least;
+}
+
 }  // namespace
 
 std::optional<Narrowed> with_more(const SolvedProblem& solved,
@@ -63,16 +74,6 @@ std::optional<Narrowed> with_more(const SolvedProblem& solved,
   auto narrowed = narrow_limits(problem, solved.solution, [](auto&) { return false; });
   if (!narrowed) return std::nullopt;
   return *std::move(narrowed);
-}
-
-std::optional<std::int64_t> narrowest_interval(const SolvedProblem& solved, std::uint32_t clock) {
-  std::optional<std::int64_t> least;
-  for (const ClockBound::Point& point : solved.solution.errors[clock].points()) {
-    const Interval interval = solved.solution.errors[clock].interval(point.time);
-    if (clock == solved.problem.reference || !interval.bounded()) continue;
-    least = least ? std::min(*least, interval.width()) : interval.width();
-  }
-  return least;
 }
 
 std::vector<std::int64_t> probable_half_widths(const SolvedProblem& solved,

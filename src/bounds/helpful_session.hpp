@@ -28,10 +28,6 @@ struct SolvedProblem {
 [[nodiscard]] std::optional<Narrowed> with_more(const SolvedProblem& solved,
                                                 std::span<const ClockConstraint> more);
 
-/// Returns the narrowest interval of a clock in its life, ticks; empty: it has none.
-[[nodiscard]] std::optional<std::int64_t> narrowest_interval(const SolvedProblem& solved,
-                                                             std::uint32_t clock);
-
 /// Estimates the half-width of sessions without one, per clock, ticks; 0: unknown. It is half of
 /// the narrowest proven interval of the clock, since the shortest exchange of a session is about as
 /// short as the shortest messages both ways, plus the largest distance of the lines between

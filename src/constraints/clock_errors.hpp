@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -38,16 +37,6 @@ class ClockErrors {
   /// The values of a clock at its knots, ticks.
   [[nodiscard]] std::span<const double> of(std::uint32_t clock) const {
     return {values_.data() + clock * knots_, knots_};
-  }
-  /// Replaces the values of a clock. Returns by how much one changes at most, ticks.
-  double set(std::uint32_t clock, std::span<const double> values) {
-    double change = 0;
-    for (std::size_t k = 0; k < knots_; ++k) {
-      double& value = values_[clock * knots_ + k];
-      change = std::max(change, std::abs(values[k] - value));
-      value = values[k];
-    }
-    return change;
   }
   [[nodiscard]] std::size_t knots() const { return knots_; }
   /// Presynchronised time of a knot, ticks from the first one.

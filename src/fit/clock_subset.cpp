@@ -40,11 +40,10 @@ ClockErrors ClockSubset::errors(const ClockErrors& of_all) const {
 ClockErrors ClockSubset::of_all(const ClockErrors& errors) const {
   const std::size_t knots = errors.knots();
   if (knots == 0) return errors;
-  ClockErrors all(errors.begin(), errors.spacing(), knots,
-                  std::vector<double>(number_.size() * knots, 0.0));
-  for (std::size_t i = 0; i < clocks_.size(); ++i)
-    all.set(clocks_[i], errors.of(static_cast<std::uint32_t>(i)));
-  return all;
+  std::vector<double> values(number_.size() * knots, 0.0);
+  for (std::uint32_t i = 0; i < clocks_.size(); ++i)
+    std::ranges::copy(errors.of(i), values.data() + clocks_[i] * knots);
+  return {errors.begin(), errors.spacing(), knots, std::move(values)};
 }
 
 std::vector<std::uint32_t> joined_clocks(const CausalProblem& problem) {
