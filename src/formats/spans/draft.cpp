@@ -5,6 +5,8 @@
 #include <array>
 #include <span>
 
+#include "base/utf8.hpp"
+
 namespace entrain::spans {
 
 namespace {
@@ -106,21 +108,25 @@ bool says_changed(std::string_view warning) {
   return warning.find("timestamps were adjusted") != std::string_view::npos;
 }
 
-bool says_polls(std::string_view key, std::string_view text) {
-  if (key != "messaging.operation" && key != "messaging.operation.type") return false;
-  return text == "receive" || text == "poll";
+std::string shown_text(std::string_view bytes) {
+  std::string text(bytes);
+  if (is_utf8(bytes)) return text;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t size = utf8_sequence(std::string_view(text).substr(at));
+    if (size == 0) text[at] = '?';
+    at += size == 0 ? 1 : size;
+  }
+  return text;
 }
 
-std::string_view significant(std::string_view id) {
-  if (id.ends_with('=')) return id.find_first_not_of("A=") == std::string_view::npos ? "" : id;
-  id.remove_prefix(std::min(id.find_first_not_of('0'), id.size()));
-  return id;
+std::string in_small_letters(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 'a' - 'A') : c;
+  return lower;
 }
 
 Role role_of(std::string_view word) {
-  std::string lower(word);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::string lower = in_small_letters(word);
   if (lower.starts_with("span_kind_")) lower.erase(0, 10);
   constexpr std::array<std::pair<std::string_view, Role>, 4> k_words{
       {{"client", Role::client},
@@ -138,6 +144,28 @@ Role role_of_number(std::uint64_t number) {
   constexpr std::array k_roles{Role::internal, Role::internal, Role::server,
                                Role::client,   Role::producer, Role::consumer};
   return number < k_roles.size() ? k_roles[number] : Role::internal;
+}
+
+void Draft::see_attribute(std::string_view key, std::string_view text) {
+  // It waits for messages, and receives those that it links to.
+  polls |= (key == "messaging.operation" || key == "messaging.operation.type") &&
+           (text == "receive" || text == "poll");
+  marked |= key == k_mark;
+}
+
+void take_attribute(std::string_view key, std::string_view text, Place& place, Draft* span) {
+  if (span != nullptr) {
+    span->see_attribute(key, text);
+    if (std::string* const own = place.member_of_span(key)) {
+      *own = shown_text(text);
+      span->has_place = true;
+    }
+    if (key == "@jaeger@warnings" && says_changed(text)) span->has_place = place.is_changed = true;
+    return;
+  }
+  if (key == "host.ip") text = address_in(text);
+  std::string* const member = text.empty() ? nullptr : place.member(key);
+  if (member != nullptr) *member = shown_text(text);
 }
 
 }  // namespace entrain::spans

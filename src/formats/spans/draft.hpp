@@ -58,18 +58,14 @@ std::string_view address_in(std::string_view list);
 /// True if a viewer says by this warning that it has moved the times of a span.
 bool says_changed(std::string_view warning);
 
-/// True if by this attribute a span waits for messages, and receives those that it links to.
-bool says_polls(std::string_view key, std::string_view text);
-
 /// Name of the attribute with the offset that a correction added to a span.
 inline constexpr std::string_view k_mark = "entrain.offset_ns";
 
-/// Name of the attribute with the warnings of Jaeger in spans of OTLP.
-inline constexpr std::string_view k_warnings = "@jaeger@warnings";
+/// A text as it is shown: what is no UTF-8, as strings of Protobuf should be, are question marks.
+std::string shown_text(std::string_view bytes);
 
-/// The significant digits of an id. Some tracers write ids of 64 bits with leading zeros.
-/// Protobuf's own JSON has base64 instead of hexadecimal digits, where the letter A is zero.
-std::string_view significant(std::string_view id);
+/// A text with the letters of ASCII in small ones.
+std::string in_small_letters(std::string_view text);
 
 /// Parses the kind of a span, in the words or numbers of any format.
 Role role_of(std::string_view word);
@@ -113,6 +109,26 @@ struct Draft : SpanFacts {
     has_place = false;
     return *this;
   }
+  /// Takes from an attribute what it says of the span alone.
+  void see_attribute(std::string_view key, std::string_view text);
+  /// Notes where the attributes begin.
+  void note_attributes(value from, ondemand::json_type type) {
+    if (is_a(from, type)) {
+      attributes = from.raw_json_token();
+    } else {
+      marked = true;
+    }
+  }
+  /// Reads a kind in words.
+  bool read_kind(value from) {
+    std::string_view word;
+    const bool good = read_string(from, word);
+    role = role_of(word);
+    return good;
+  }
 };
+
+/// Takes an attribute of a resource or process, or of a span, as OTLP and Jaeger name them.
+void take_attribute(std::string_view key, std::string_view text, Place& place, Draft* span);
 
 }  // namespace entrain::spans

@@ -9,8 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "formats/spans/draft.hpp"
-
 namespace entrain::spans {
 namespace {
 
@@ -44,6 +42,14 @@ std::uint64_t big_endian(const char* bytes) {
   std::uint64_t number = 0;
   std::memcpy(&number, bytes, sizeof number);
   return std::endian::native == std::endian::little ? __builtin_bswap64(number) : number;
+}
+
+/// The significant digits of an id. Some tracers write ids of 64 bits with leading zeros.
+/// Protobuf's own JSON has base64 instead of hexadecimal digits, where the letter A is zero.
+std::string_view significant(std::string_view id) {
+  if (id.ends_with('=')) return id.find_first_not_of("A=") == std::string_view::npos ? "" : id;
+  id.remove_prefix(std::min(id.find_first_not_of('0'), id.size()));
+  return id;
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ struct Reference {
   Id trace, id;
 };
 
-bool jaeger_tag(value from, Draft& draft) {
+bool read_jaeger_tag(value from, Draft& draft) {
   std::string_view key, text;
   const bool whole = each_member(from, [&](std::string_view name, value inner) {
     if (name == "key") return read_string(inner, key);
@@ -23,13 +23,11 @@ bool jaeger_tag(value from, Draft& draft) {
     *own = text;
     draft.has_place = true;
   }
-  draft.polls = draft.polls || says_polls(key, text);
-  draft.marked = draft.marked || key == k_mark;
+  draft.see_attribute(key, text);
   return whole;
 }
 
-bool jaeger_reference(value from, std::vector<Reference>& references) {
-  Reference& found = references.emplace_back();
+bool read_jaeger_reference(value from, Reference& found) {
   return each_member(from, [&](std::string_view key, value inner) {
     if (key == "refType") return read_string(inner, found.type);
     if (key == "traceID") return read_id(inner, k_trace_digits, found.trace);
@@ -61,10 +59,16 @@ void take_references(std::vector<Reference> references, Draft& draft) {
   }
 }
 
-}  // namespace
+bool read_jaeger_process(Reader& reader, value from, Place& place) {
+  return each_member(from, [&](std::string_view key, value inner) {
+    if (key == "serviceName") return read_name(inner, *place.member(key));
+    if (key != "tags") return true;
+    return each_element(inner, [&](value tag) { return read_attribute(reader, tag, place); });
+  });
+}
 
-bool Reader::jaeger_span(value from) {
-  Draft& draft = draft_.begin_span(Mark::Form::jaeger);
+bool add_jaeger_span(Reader& reader, value from) {
+  Draft& draft = reader.draft.begin_span(Mark::Form::jaeger);
   std::vector<Reference> references;
   draft.self = from.raw_json_token();
   const bool whole = each_member(from, [&](std::string_view key, value inner) {
@@ -73,16 +77,19 @@ bool Reader::jaeger_span(value from) {
     if (key == "parentSpanID") return read_id(inner, k_span_digits, draft.parent);
     if (key == "operationName") return read_string(inner, draft.name);
     if (key == "processID") return read_string(inner, draft.process);
-    if (key == "process") return draft.has_place = true, jaeger_process(inner, draft.place);
+    if (key == "process")
+      return draft.has_place = true, read_jaeger_process(reader, inner, draft.place);
     if (key == "startTime") return draft.begin = number_of(inner), true;
     if (key == "startTimeMillis") return draft.millis = number_of(inner), true;
     if (key == "duration") return draft.end = number_of(inner), true;
     if (key == "references") {
-      return each_element(inner, [&](value item) { return jaeger_reference(item, references); });
+      return each_element(inner, [&](value item) {
+        return read_jaeger_reference(item, references.emplace_back());
+      });
     }
     if (key == "tags") {
-      note_attributes(inner, ondemand::json_type::array, draft);
-      return each_element(inner, [&](value item) { return jaeger_tag(item, draft); });
+      draft.note_attributes(inner, ondemand::json_type::array);
+      return each_element(inner, [&](value item) { return read_jaeger_tag(item, draft); });
     }
     if (key == "warnings") {
       return each_element(inner, [&](value item) {
@@ -101,46 +108,36 @@ bool Reader::jaeger_span(value from) {
     });
   });
   take_references(std::move(references), draft);
-  const std::uint32_t clock = owner_of(draft);
-  stamp_millis(draft.millis, draft.begin, clock);
-  finish(draft, k_us, true, clock);
-  return whole && has_memory();
+  const std::uint32_t clock = reader.owner_of_draft();
+  reader.stamp_millis(clock);
+  reader.finish(k_us, true, clock);
+  return whole && reader.has_memory();
 }
 
-bool Reader::jaeger_process(value from, Place& place) {
-  return each_member(from, [&](std::string_view key, value inner) {
-    if (key == "serviceName") return read_name(inner, *place.member(key));
-    if (key != "tags") return true;
-    return each_element(inner, [&](value tag) { return attribute(tag, place); });
-  });
-}
+}  // namespace
 
 /// Processes may follow the spans.
-bool Reader::jaeger_trace(value trace) {
+bool read_jaeger_trace(Reader& reader, value trace) {
   std::unordered_map<std::string, Place> places;
-  const State before = state();
+  const Reader::State before = reader.state();
   const bool whole = each_member(trace, [&](std::string_view key, value inner) {
     if (key == "spans") {
-      return each_element(inner, [&](value span) { return jaeger_span(span); });
+      return each_element(inner, [&](value span) { return add_jaeger_span(reader, span); });
     }
     if (key != "processes") return true;
     return each_member(inner, [&](std::string_view process, value about) {
-      return jaeger_process(about, places[std::string(process)]);
+      return read_jaeger_process(reader, about, places[std::string(process)]);
     });
   });
-  settle(before, [&](const std::string& process) { return places[process]; });
+  reader.settle(before, [&](const std::string& process) { return places[process]; });
   return whole;
 }
 
-bool Reader::lone_jaeger_span(value from) {
-  const State before = state();
-  const bool whole = jaeger_span(from);
-  settle(before, [](const std::string&) { return Place(); });
+bool read_jaeger_span(Reader& reader, value span) {
+  const Reader::State before = reader.state();
+  const bool whole = add_jaeger_span(reader, span);
+  reader.settle(before, [](const std::string&) { return Place(); });
   return whole;
-}
-
-bool Reader::jaeger(value data) {
-  return each_element(data, [&](value trace) { return jaeger_trace(trace); });
 }
 
 }  // namespace entrain::spans

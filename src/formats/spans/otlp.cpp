@@ -19,83 +19,15 @@ bool read_strings(value list, std::string& text) {
   });
 }
 
-}  // namespace
-
-bool Reader::attribute(value from, Place& place, Draft* span) {
-  std::string_view key, text;
-  const bool whole = each_member(from, [&](std::string_view name, value inner) {
-    if (name == "key") return read_string(inner, key);
-    if (name != "value") return true;
-    if (is_a(inner, ondemand::json_type::string)) return read_string(inner, text);  // Jaeger
-    return each_member(inner, [&](std::string_view type, value plain) {
-      if (is_named(type, "stringValue")) return read_string(plain, text);
-      if (!is_named(type, "arrayValue")) return true;
-      if (text.data() != list_text_.data()) list_text_ = text;
-      const bool good = read_strings(plain, list_text_);
-      text = list_text_;
-      return good;
-    });
-  });
-  if (whole) take_attribute(key, text, place, span);
-  return whole;
-}
-
-void Reader::take_attribute(std::string_view key, std::string_view text, Place& place,
-                            Draft* span) {
-  if (span != nullptr) {
-    span->polls = span->polls || says_polls(key, text);
-    span->marked = span->marked || key == k_mark;
-    if (std::string* const own = place.member_of_span(key)) {
-      *own = shown_text(text);
-      span->has_place = true;
-    }
-    if (key == k_warnings && says_changed(text)) span->has_place = place.is_changed = true;
-    return;
-  }
-  if (key == "host.ip") text = address_in(text);
-  std::string* const member = text.empty() ? nullptr : place.member(key);
-  if (member != nullptr) *member = shown_text(text);
-}
-
-bool Reader::otlp(value resource_spans) {
-  return each_element(resource_spans, [&](value from) {
-    Place place;
-    const State before = state();
-    const bool whole = each_member(from, [&](std::string_view key, value inner) {
-      if (key == "resource") {
-        return each_member(inner, [&](std::string_view name, value list) {
-          if (name != "attributes") return true;
-          return each_element(list, [&](value item) { return attribute(item, place); });
-        });
-      }
-      if (!is_named(key, "scopeSpans") && !is_named(key, "instrumentationLibrarySpans"))
-        return true;
-      return each_element(inner, [&](value scope) {
-        return each_member(scope, [&](std::string_view name, value list) {
-          if (name != "spans") return true;
-          return each_element(list, [&](value span) { return otlp_span(span); });
-        });
-      });
-    });
-    settle(before, [&](const std::string&) { return place; });
-    return whole;
-  });
-}
-
-namespace {
-
-bool otlp_link(value from, Draft& draft) {
-  FarSpan& link = draft.links.emplace_back();
+bool read_otlp_link(value from, FarSpan& link) {
   return each_member(from, [&](std::string_view key, value inner) {
     if (is_named(key, "traceId")) return read_id(inner, k_trace_digits, link.trace);
     return !is_named(key, "spanId") || read_id(inner, k_span_digits, link.id);
   });
 }
 
-}  // namespace
-
-bool Reader::otlp_span(value from) {
-  Draft& draft = draft_.begin_span(Mark::Form::otlp);
+bool read_otlp_span(Reader& reader, value from) {
+  Draft& draft = reader.draft.begin_span(Mark::Form::otlp);
   draft.self = from.raw_json_token();
   const bool whole = each_member(from, [&](std::string_view key, value inner) {
     if (is_named(key, "traceId")) return read_id(inner, k_trace_digits, draft.trace);
@@ -105,21 +37,18 @@ bool Reader::otlp_span(value from) {
     if (is_named(key, "startTimeUnixNano")) return draft.begin = number_of(inner), true;
     if (is_named(key, "endTimeUnixNano")) return draft.end = number_of(inner), true;
     if (key == "kind") {
-      if (!is_a(inner, ondemand::json_type::string)) {
-        draft.role = role_of_number(number_of(inner).value);
-        return true;
-      }
-      std::string_view word;
-      const bool good = read_string(inner, word);
-      draft.role = role_of(word);
-      return good;
+      if (is_a(inner, ondemand::json_type::string)) return draft.read_kind(inner);
+      draft.role = role_of_number(number_of(inner).value);
+      return true;
     }
     if (key == "attributes") {
-      note_attributes(inner, ondemand::json_type::array, draft);
-      return each_element(inner, [&](value item) { return attribute(item, draft.place, &draft); });
+      draft.note_attributes(inner, ondemand::json_type::array);
+      return each_element(
+          inner, [&](value item) { return read_attribute(reader, item, draft.place, &draft); });
     }
     if (key == "links") {
-      return each_element(inner, [&](value link) { return otlp_link(link, draft); });
+      return each_element(
+          inner, [&](value link) { return read_otlp_link(link, draft.links.emplace_back()); });
     }
     if (key != "events") return true;
     return each_element(inner, [&](value event) {
@@ -129,8 +58,56 @@ bool Reader::otlp_span(value from) {
       });
     });
   });
-  finish(draft, k_ns, false, owner_of(draft));
-  return whole && has_memory();
+  reader.finish(k_ns, false, reader.owner_of_draft());
+  return whole && reader.has_memory();
+}
+
+}  // namespace
+
+bool read_attribute(Reader& reader, value from, Place& place, Draft* span) {
+  std::string_view key, text;
+  std::string& list = reader.list_text;
+  const bool whole = each_member(from, [&](std::string_view name, value inner) {
+    if (name == "key") return read_string(inner, key);
+    if (name != "value") return true;
+    if (is_a(inner, ondemand::json_type::string)) return read_string(inner, text);  // Jaeger
+    return each_member(inner, [&](std::string_view type, value plain) {
+      if (is_named(type, "stringValue")) return read_string(plain, text);
+      if (!is_named(type, "arrayValue")) return true;
+      if (text.data() != list.data()) list = text;
+      const bool good = read_strings(plain, list);
+      text = list;
+      return good;
+    });
+  });
+  if (whole) take_attribute(key, text, place, span);
+  return whole;
+}
+
+bool read_otlp(Reader& reader, value resource_spans) {
+  return each_element(resource_spans, [&](value from) {
+    Place place;
+    const Reader::State before = reader.state();
+    const bool whole = each_member(from, [&](std::string_view key, value inner) {
+      if (key == "resource") {
+        return each_member(inner, [&](std::string_view name, value list) {
+          if (name != "attributes") return true;
+          return each_element(list,
+                              [&](value item) { return read_attribute(reader, item, place); });
+        });
+      }
+      if (!is_named(key, "scopeSpans") && !is_named(key, "instrumentationLibrarySpans"))
+        return true;
+      return each_element(inner, [&](value scope) {
+        return each_member(scope, [&](std::string_view name, value list) {
+          if (name != "spans") return true;
+          return each_element(list, [&](value span) { return read_otlp_span(reader, span); });
+        });
+      });
+    });
+    reader.settle(before, [&](const std::string&) { return place; });
+    return whole;
+  });
 }
 
 }  // namespace entrain::spans

@@ -18,7 +18,7 @@ constexpr std::int64_t k_ns_per_ms = 1'000'000;
 
 /// The nearest time that can be written: in its unit, or in ns.
 std::int64_t rounded(std::int64_t time, const Stamp& stamp) {
-  return stamp.fine ? time : (time + stamp.unit / 2) / stamp.unit * stamp.unit;
+  return nearest(time, stamp.fine ? 1 : stamp.unit);
 }
 
 /// The 8 bytes of a number, the lowest first.

@@ -146,7 +146,7 @@ Result<void> read_messages(std::string_view text, const TextSoFar& so_far, const
   Messages messages(text, *so_far.framing);
   try {
     while (messages.next()) {
-      if (!reader.message(messages.message())) return reader.memory();
+      if (!read_message(reader, messages.message())) return reader.memory();
     }
   } catch (const protozero::exception&) {
     return input_error("{}: the message at byte {} is damaged: what it holds are no fields", name,
@@ -174,7 +174,7 @@ Result<void> read_documents(const std::string& text, TextSoFar& so_far, const st
     TRY(check_memory_room(name, own.size()));
     const Reader::State before = reader.state();
     bool known = false;
-    if (!reader.document(parser, part, known)) {
+    if (!read_document(reader, parser, part, known)) {
       if (!reader.memory()) return reader.memory();
       const bool cut = documents.may_be_cut();
       if (cut || documents.split()) {
@@ -223,7 +223,7 @@ Result<void> read(std::string& text, const std::string& name, Spans& spans,
   if (so_far->framing) {
     TRY(read_messages(text, *so_far, name, reader, spans));
   } else if (is_table) {
-    TRY(reader.table(so_far->columns));
+    TRY(read_table(reader, so_far->columns));
   } else {
     TRY(read_documents(text, *so_far, name, reader, spans));
   }
@@ -265,10 +265,10 @@ void conclude_calls(Spans& spans) {
     std::uint32_t& first = of_id[spans.all[i].id];
     first = std::min(first, i);
   }
-  const auto group_of = [&](const Span& span) { return spans.facts[span.clock].group; };
   const auto caller_of = [&](const Span& span) -> Span* {
     const std::uint32_t parent = span.parent == k_none ? k_none : of_id[span.parent];
-    if (parent == k_none || group_of(spans.all[parent]) == group_of(span)) return nullptr;
+    if (parent == k_none || spans.group_of(spans.all[parent]) == spans.group_of(span))
+      return nullptr;
     return &spans.all[parent];
   };
   for (Span& span : spans.all) {

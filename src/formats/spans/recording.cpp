@@ -9,8 +9,6 @@
 #include "base/fail.hpp"
 #include "base/try.hpp"
 #include "formats/json/document.hpp"
-#include "formats/json/scanner.hpp"
-#include "formats/spans/reader.hpp"
 #include "formats/spans/run.hpp"
 #include "formats/spans/source_text.hpp"
 
@@ -93,18 +91,7 @@ Result<void> check_table(const fs::path& file, const std::string& columns) {
 
 Result<bool> are_spans(const fs::path& file, const std::string& columns) {
   TRY_ASSIGN(const std::string text, beginning_of(file));
-  if (framing_of(text) || is_span_table(text, columns)) return true;
-  json::Scanner scanner(text);
-  for (int depth = 0; depth < 2 && scanner.peek() == '['; ++depth) {
-    scanner.open('[');
-    if (!scanner.next_element()) return !scanner.failed();  // no spans at all
-  }
-  if (scanner.peek() != '{') return false;
-  std::string_view object = std::string_view(text).substr(scanner.position());
-  std::size_t inside = 0;
-  Shape shape = Shape::other;
-  while ((shape = shape_of(object, &inside)) == Shape::wrapped) object.remove_prefix(inside);
-  return shape != Shape::other;
+  return framing_of(text) || is_span_table(text, columns) || are_documents(text);
 }
 
 bool holds_none(const fs::path& file, std::uint64_t max_unpacked, const std::string& columns) {

@@ -38,8 +38,8 @@ bool have_attributes(std::span<const SourceFile> files) {
 /// Hash of all members of a span except its times.
 std::uint64_t hash_of(const Spans& spans, const Span& span) {
   std::uint64_t hash = spans.ids.hash_of(span.id);
-  for (const std::string* part : {&spans.groups.all()[spans.facts[span.clock].group],
-                                  &spans.operations.all()[span.operation]}) {
+  for (const std::string* part :
+       {&spans.groups.all()[spans.group_of(span)], &spans.operations.all()[span.operation]}) {
     hash = mix(hash + std::hash<std::string>{}(*part));
   }
   return hash;
@@ -318,9 +318,6 @@ Result<void> Run::check_written(const fs::path& to, const SourceFile& file, cons
 
 void Run::move(SpanFile& file, std::span<const ClockMap> maps) const {
   const auto& [begin_unit, end_unit, has_lengths] = file.spans.units;
-  const auto nearest = [](std::int64_t time, std::int64_t unit) {
-    return (time + unit / 2) / unit * unit;
-  };
   for (Span& span : file.spans.all) {
     const auto moved = [&](std::uint64_t time) {
       const std::int64_t after = maps[host_of(file.spans, span.clock, time)](time);

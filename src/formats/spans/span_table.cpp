@@ -31,6 +31,7 @@ constexpr std::array<std::string_view, 11> k_span_columns{"trace",   "span",    
 constexpr int k_most_decimals = 9;  ///< decimals of a second, in ns
 constexpr std::size_t k_trace = 0, k_span = 1, k_parent = 2, k_start = 3, k_end = 4, k_duration = 5,
                       k_host = 6, k_pod = 7, k_service = 8, k_kind = 9, k_name = 10;
+constexpr std::array k_times{k_start, k_end, k_duration};
 
 /// Names to look for, in small letters; case does not count.
 constexpr std::array<std::string_view, 11> k_other_span_columns{
@@ -52,7 +53,6 @@ constexpr std::array<std::string_view, 11> k_other_span_columns{
 
 Result<tables::Reader> open_table(std::string_view text, const std::string& name,
                                   std::string_view columns) {
-  constexpr std::array k_times{k_start, k_end, k_duration};
   TRY_ASSIGN(auto given, tables::columns_of(columns, k_span_columns, k_times));
   TRY_ASSIGN(tables::Reader reader,
              tables::Reader::open({name, text}, k_span_columns,
@@ -127,36 +127,38 @@ std::uint32_t step_of(std::string_view cell, std::uint32_t unit, std::uint8_t de
   return step;
 }
 
-std::int64_t nearest(std::int64_t time, std::uint32_t step) {
-  return (time + step / 2) / step * step;
-}
-
 /// Words that stand in the place of a parent.
 bool is_no_parent(std::string_view parent) {
-  std::string lower(parent);
-  std::ranges::transform(lower, lower.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
   constexpr std::array<std::string_view, 8> k_none_words{"root", "null", "none", "nan",
                                                          "nil",  "-1",   "-",    "\\n"};
-  return std::ranges::find(k_none_words, lower) != k_none_words.end();
+  return std::ranges::find(k_none_words, in_small_letters(parent)) != k_none_words.end();
 }
 
-/// Cells of the first rows.
+/// Per column up to the last of a time.
+template <class T>
+using PerColumn = std::array<T, k_duration + 1>;
+
+/// Units of the times in the columns of a table, ns. They are given, or what the names of the
+/// columns end in; else those in which the first rows are of this age, and lengths the distances of
+/// begins and ends. 0: there is no such column; of durations also where they are no lengths of the
+/// spans.
+using TableUnits = PerColumn<std::uint32_t>;
+
+/// Cells of one of the first rows.
 struct Sample {
-  std::string start, end, duration;
-  std::array<std::string, 2> id, parent;  ///< ids of a trace
-  std::array<std::string, 3> place;
+  std::array<std::string, k_span_columns.size()> cells;
   std::uint64_t line = 0;
+
+  const std::string& operator[](std::size_t column) const { return cells[column]; }
 };
 
 /// The unit in which most numbers are times from 2000 to 2100; 0 if there is none.
-std::uint32_t unit_of_times(std::span<const Sample> rows, std::string Sample::*column) {
+std::uint32_t unit_of_times(std::span<const Sample> rows, std::size_t column) {
   constexpr std::uint64_t k_from = 946'684'800'000'000'000, k_until = 4'102'444'800'000'000'000;
   const auto count_of = [&](std::uint32_t unit, std::uint64_t from) {
     return std::ranges::count_if(rows, [&](const Sample& row) {
-      const std::uint64_t time = time_in(row.*column, unit).value_or(0);
-      return time > 0 && (is_date(row.*column) || (time >= from && time < k_until));
+      const std::uint64_t time = time_in(row[column], unit).value_or(0);
+      return time > 0 && (is_date(row[column]) || (time >= from && time < k_until));
     });
   };
   const auto numbers = count_of(k_ns, 1);
@@ -171,15 +173,15 @@ std::uint32_t unit_of_copies(std::span<const Sample> rows, const TableUnits& uni
   std::uint32_t best = 0;
   std::size_t most = rows.size() / 2;
   for (const auto& [unit, kind, name] : k_named_units) {
-    if (units.duration != 0 && units.duration != unit) continue;
+    if (units[k_duration] != 0 && units[k_duration] != unit) continue;
     std::size_t count = 0;
     for (const Sample& row : rows) {
-      const auto begin = time_in(row.start, units.start), end = time_in(row.end, units.end);
-      const auto length = time_in(row.duration, unit);
+      const auto begin = time_in(row[k_start], units[k_start]);
+      const auto end = time_in(row[k_end], units[k_end]), length = time_in(row[k_duration], unit);
       if (!begin || !end || !length || *end < *begin) continue;
       const std::uint64_t exact = *end - *begin;
       const std::uint64_t apart = std::max(*length, exact) - std::min(*length, exact);
-      count += apart < step_of(row.duration, unit, decimals_of(row.duration)) ? 1 : 0;
+      count += apart < step_of(row[k_duration], unit, decimals_of(row[k_duration])) ? 1 : 0;
     }
     if (count > most) best = unit, most = count;
   }
@@ -189,36 +191,38 @@ std::uint32_t unit_of_copies(std::span<const Sample> rows, const TableUnits& uni
 /// True if most children lie inside their parents of the same place by lengths of a unit; false if
 /// there are none.
 bool nest(std::span<const Sample> rows, std::uint32_t start, std::uint32_t unit) {
-  std::map<std::array<std::string, 2>, const Sample*> of_id;
-  for (const Sample& row : rows) of_id.emplace(row.id, &row);
+  std::map<std::pair<std::string, std::string>, const Sample*> of_id;
+  for (const Sample& row : rows) of_id.emplace(std::pair(row[k_trace], row[k_span]), &row);
   std::size_t inside = 0, pairs = 0;
   for (const Sample& row : rows) {
-    const auto known = of_id.find(row.parent);
-    if (known == of_id.end() || known->second->place != row.place) continue;
+    const auto known = of_id.find({row[k_trace], row[k_parent]});
+    if (known == of_id.end()) continue;
     const Sample& parent = *known->second;
-    const auto begin = time_in(row.start, start), since = time_in(parent.start, start);
-    const auto length = time_in(row.duration, unit), whole = time_in(parent.duration, unit);
+    const auto is_same = [&](std::size_t column) { return parent[column] == row[column]; };
+    if (!is_same(k_host) || !is_same(k_pod) || !is_same(k_service)) continue;
+    const auto begin = time_in(row[k_start], start), since = time_in(parent[k_start], start);
+    const auto length = time_in(row[k_duration], unit), whole = time_in(parent[k_duration], unit);
     if (!begin || !since || !length || !whole) continue;
     ++pairs;
-    const std::uint64_t step = step_of(row.start, start, decimals_of(row.start));
+    const std::uint64_t step = step_of(row[k_start], start, decimals_of(row[k_start]));
     inside += *begin + *length < *since + *whole + step ? 1 : 0;
   }
   return inside * 2 > pairs;
 }
 
 Result<TableUnits> units_of(const tables::Reader& reader, std::span<const Sample> rows) {
-  const auto named = [&](std::size_t column) -> std::uint32_t {
-    return reader.has(column) && reader.unit_of(column) > Unit::ticks
-               ? ns_per(reader.unit_of(column))
-               : 0;
-  };
-  TableUnits units{named(k_start), named(k_end), named(k_duration)};
+  TableUnits units{};
+  for (const std::size_t column : k_times) {
+    const bool is_named = reader.has(column) && reader.unit_of(column) > Unit::ticks;
+    units[column] = is_named ? ns_per(reader.unit_of(column)) : 0;
+  }
   const auto unknown = [&](std::size_t column) {
     for (const Sample& row : rows) {  // a time that cannot be read says more
-      const auto& cell = column == k_start ? row.start : column == k_end ? row.end : row.duration;
       std::uint64_t ns = 0;
       std::string why;
-      if (cell.empty() || times_in(k_ns).parse(cell, ns, why) != Notation::none) continue;
+      if (row[column].empty() || times_in(k_ns).parse(row[column], ns, why) != Notation::none) {
+        continue;
+      }
       return reader.problem(row.line, {column, why});
     }
     return reader.problem(
@@ -226,19 +230,21 @@ Result<TableUnits> units_of(const tables::Reader& reader, std::span<const Sample
                                 "{}=NAME[us]",
                                 k_span_columns[column])});
   };
-  if (units.start == 0) units.start = unit_of_times(rows, &Sample::start);
-  if (units.start == 0) return unknown(k_start);
+  for (const std::size_t column : {k_start, k_end}) {
+    if (!reader.has(column)) continue;
+    if (units[column] == 0) units[column] = unit_of_times(rows, column);
+    if (units[column] == 0) return unknown(column);
+  }
+  std::uint32_t &start = units[k_start], &duration = units[k_duration];
   if (reader.has(k_end)) {
-    if (units.end == 0) units.end = unit_of_times(rows, &Sample::end);
-    if (units.end == 0) return unknown(k_end);
-    if (reader.has(k_duration)) units.duration = unit_of_copies(rows, units);
-  } else if (units.duration == 0) {
+    if (reader.has(k_duration)) duration = unit_of_copies(rows, units);
+  } else if (duration == 0) {
     // The unit of begins, if lengths 1000 times smaller would be too small.
-    const bool is_proven = !rows.empty() && !is_date(rows.front().start) &&
-                           nest(rows, units.start, units.start) &&
-                           (units.start == k_ns || !nest(rows, units.start, units.start / 1000));
+    const bool is_proven = !rows.empty() && !is_date(rows.front()[k_start]) &&
+                           nest(rows, start, start) &&
+                           (start == k_ns || !nest(rows, start, start / 1000));
     if (!is_proven) return unknown(k_duration);
-    units.duration = units.start;
+    duration = start;
   }
   return units;
 }
@@ -247,19 +253,132 @@ Result<TableUnits> units_of(const tables::Reader& reader, std::span<const Sample
 std::string guesses_of(const tables::Reader& reader, const TableUnits& units,
                        std::span<const Sample> rows) {
   std::vector<std::string> parts;
-  const auto add = [&](std::size_t column, std::uint32_t unit, std::string_view cell) {
-    if (unit == 0 || reader.unit_of(column) > Unit::ticks || is_date(cell)) return;
-    parts.push_back(fmt::format("{} in {}", reader.name_of(column), unit_of_ns(unit).name));
-  };
-  const Sample first = rows.empty() ? Sample() : rows.front();
-  add(k_start, units.start, first.start);
-  add(k_end, units.end, first.end);
-  add(k_duration, units.duration, first.duration);
+  for (const std::size_t column : k_times) {
+    const bool is_known = units[column] == 0 || reader.unit_of(column) > Unit::ticks ||
+                          (!rows.empty() && is_date(rows.front()[column]));
+    if (is_known) continue;
+    parts.push_back(
+        fmt::format("{} in {}", reader.name_of(column), unit_of_ns(units[column]).name));
+  }
   const std::vector<std::string>& names = reader.guesses();
   if (names.empty() && parts.empty()) return "";
   return fmt::format("columns: {}{}{}; --columns names others", fmt::join(names, ", "),
                      names.empty() || parts.empty() ? "" : "; ", fmt::join(parts, ", "));
 }
+
+/// The first rows of the piece of a table.
+Result<std::vector<Sample>> samples_of(const tables::Reader& reader) {
+  constexpr std::size_t k_most_rows = 1000;
+  std::vector<Sample> rows;
+  TRY(reader.rows(0, [&](const tables::Row& row, tables::Problem&) {
+    if (rows.size() == k_most_rows) return true;
+    Sample& one = rows.emplace_back(Sample{.cells = {}, .line = row.line});
+    std::ranges::copy(row.cells, one.cells.begin());
+    return true;
+  }));
+  return rows;
+}
+
+/// Adds the spans of rows.
+struct RowReader {
+  Reader& reader;
+  std::vector<Stamp>& stamps;
+  TableUnits units{};  ///< all 0 before the first row
+  PerColumn<std::uint8_t> most_decimals{};
+  PerColumn<std::uint8_t> notations{};  ///< bits of tables::Notation
+  bool names_roles = false;             ///< a row names its kind
+
+  /// The time of a cell, ns. `at`: position of the cell in the text.
+  Number number(std::string_view cell, std::size_t column, std::size_t at) {
+    Number number;
+    Notation notation = Notation::none;
+    if (const auto time = time_in(cell, units[column], &notation)) {
+      notations[column] |= bit_of(notation);
+      number.value = *time;
+      number.digits = reader.text.substr(at, cell.size());
+    } else {
+      number.invalid = cell;
+    }
+    return number;
+  }
+
+  /// `at`: position of the piece with the row in the text.
+  void add(std::span<const std::string_view> cells, const char* piece, std::size_t at) {
+    const auto time_at = [&](std::size_t column) {
+      if (units[column] == 0) return Number();
+      return number(cells[column], column,
+                    at + static_cast<std::size_t>(cells[column].data() - piece));
+    };
+    Draft& draft = reader.draft;
+    draft.trace = id_in(cells[k_trace], k_trace_digits);
+    draft.id = id_in(cells[k_span], k_span_digits);
+    draft.parent = is_no_parent(cells[k_parent]) ? Id() : id_in(cells[k_parent], k_span_digits);
+    draft.name = cells[k_name];
+    draft.role = role_of(cells[k_kind]);
+    names_roles |= !cells[k_kind].empty();
+    for (const auto& [column, sign] :
+         {std::pair(k_host, Sign::host), {k_pod, Sign::pod}, {k_service, Sign::service}}) {
+      draft.place.signs[static_cast<std::size_t>(sign)] = cells[column];
+    }
+    const bool has_end = units[k_end] != 0;
+    draft.begin = time_at(k_start);
+    const Number length = time_at(k_duration);
+    draft.end = has_end ? time_at(k_end) : length;
+    const std::uint32_t clock = reader.owner_of_draft();
+    // Until all rows are known, a stamp has its column in place of the decimals there.
+    const auto set_unit = [&](std::size_t count, std::size_t column) {
+      if (stamps.size() == count) return false;
+      stamps.back().unit = units[column];
+      stamps.back().decimals = static_cast<std::uint8_t>(column);
+      most_decimals[column] = std::max(most_decimals[column], decimals_of(cells[column]));
+      return true;
+    };
+    std::size_t count = stamps.size();
+    reader.stamp(draft.begin, k_ns, clock);
+    set_unit(count, k_start);
+    if (has_end) {
+      count = stamps.size();
+      reader.stamp(draft.end, k_ns, clock);
+      set_unit(count, k_end);
+    }
+    const std::uint64_t exact =
+        has_end ? draft.end.value - std::min(draft.begin.value, draft.end.value) : length.value;
+    const std::uint32_t step =
+        step_of(length.digits, units[k_duration], decimals_of(length.digits));
+    const bool is_copy = !length.digits.empty() && step > 0;  // else lengths have no unit
+    const bool truncated = is_copy && has_end && length.value == exact / step * step;
+    if (is_copy && (truncated || length.value == static_cast<std::uint64_t>(nearest(
+                                                     static_cast<std::int64_t>(exact), step)))) {
+      count = stamps.size();
+      Number whole = length;
+      whole.value = exact;
+      reader.stamp_length(whole, draft.begin, k_ns, clock);
+      if (set_unit(count, k_duration)) {
+        stamps.back().since_step = step_of(draft.begin.digits, units[k_start], 0);
+        stamps.back().truncated = truncated;
+      }
+    }
+    reader.take(k_ns, !has_end, clock);
+  }
+
+  /// Completes the stamps from `first` on, when all rows are known.
+  void finish(std::size_t first) {
+    StoredUnits& stored = reader.spans.units;
+    stored = {.has_lengths = units[k_end] == 0};
+    for (Stamp& stamp : std::span(stamps).subspan(first)) {
+      const std::size_t column = stamp.decimals;
+      stamp.decimals = most_decimals[column];
+      if (column != k_duration || stored.has_lengths) {
+        std::uint32_t& unit = column == k_start ? stored.begin : stored.end;
+        unit = std::max(
+            unit, step_of(reader.text.substr(stamp.at, stamp.size), stamp.unit, stamp.decimals));
+      }
+      for (std::uint8_t i = 0; i < most_decimals[k_start]; ++i) {
+        stamp.since_step = std::max<std::uint32_t>(stamp.since_step / 10, 1);
+      }
+    }
+  }
+};
 
 }  // namespace
 
@@ -289,146 +408,47 @@ std::string cell_text(const Stamp& stamp, std::string_view text, std::int64_t ti
   return times.written(std::max<std::int64_t>(length, 0), text, stamp.decimals);
 }
 
-Number Reader::cell_number(std::string_view cell, std::uint32_t unit, std::size_t at,
-                           std::uint8_t& notations) const {
-  Number number;
-  Notation notation = Notation::none;
-  if (const auto time = time_in(cell, unit, &notation)) {
-    notations |= bit_of(notation);
-    number.value = *time;
-    number.digits = text_.substr(at, cell.size());
-  } else {
-    number.invalid = cell;
-  }
-  return number;
-}
-
-void Reader::table_row(std::span<const std::string_view> cells, std::string_view piece,
-                       std::size_t at, const TableUnits& units) {
-  const auto number = [&](std::size_t column, std::uint32_t unit) {
-    return cell_number(cells[column], unit,
-                       at + static_cast<std::size_t>(cells[column].data() - piece.data()),
-                       notations_[column]);
-  };
-  Draft& draft = draft_;
-  draft.trace = id_in(cells[k_trace], k_trace_digits);
-  draft.id = id_in(cells[k_span], k_span_digits);
-  draft.parent = is_no_parent(cells[k_parent]) ? Id() : id_in(cells[k_parent], k_span_digits);
-  draft.name = cells[k_name];
-  draft.role = role_of(cells[k_kind]);
-  names_roles_ |= !cells[k_kind].empty();
-  for (const auto& [column, sign] :
-       {std::pair(k_host, Sign::host), {k_pod, Sign::pod}, {k_service, Sign::service}}) {
-    draft.place.signs[static_cast<std::size_t>(sign)] = cells[column];
-  }
-  const bool has_end = units.end != 0;
-  draft.begin = number(k_start, units.start);
-  const Number length = units.duration == 0 ? Number() : number(k_duration, units.duration);
-  draft.end = has_end ? number(k_end, units.end) : length;
-  const std::uint32_t clock = owner_of(draft);
-  // Until all rows are known, a stamp has its column in place of the decimals there.
-  const auto set_unit = [&](std::size_t count, std::uint32_t unit, std::size_t column) {
-    if (stamps_->size() == count) return false;
-    stamps_->back().unit = unit;
-    stamps_->back().decimals = static_cast<std::uint8_t>(column);
-    most_decimals_[column] = std::max(most_decimals_[column], decimals_of(cells[column]));
-    return true;
-  };
-  std::size_t count = stamps_->size();
-  stamp(draft.begin, k_ns, clock);
-  set_unit(count, units.start, k_start);
-  if (has_end) {
-    count = stamps_->size();
-    stamp(draft.end, k_ns, clock);
-    set_unit(count, units.end, k_end);
-  }
-  const std::uint64_t exact =
-      has_end ? draft.end.value - std::min(draft.begin.value, draft.end.value) : length.value;
-  const std::uint32_t step = step_of(length.digits, units.duration, decimals_of(length.digits));
-  const bool is_copy = !length.digits.empty() && step > 0;  // else lengths have no unit
-  const bool truncated = is_copy && has_end && length.value == exact / step * step;
-  if (is_copy && (truncated || length.value == static_cast<std::uint64_t>(nearest(
-                                                   static_cast<std::int64_t>(exact), step)))) {
-    count = stamps_->size();
-    Number whole = length;
-    whole.value = exact;
-    stamp_length(whole, draft.begin, k_ns, clock);
-    if (set_unit(count, units.duration, k_duration)) {
-      stamps_->back().since_step = step_of(draft.begin.digits, units.start, 0);
-      stamps_->back().truncated = truncated;
-    }
-  }
-  take(draft, k_ns, !has_end, clock);
-}
-
-Result<void> Reader::table(std::string_view columns) {
-  constexpr std::size_t k_most_rows = 1000;
-  form_ = Stamp::Form::cell;
-  draft_.marked = true;  // rows have no attributes
-  draft_.has_place = true;
+Result<void> read_table(Reader& reader, std::string_view columns) {
+  reader.form = Stamp::Form::cell;
+  reader.draft.marked = true;  // rows have no attributes
+  reader.draft.has_place = true;
   std::vector<Stamp> own;
-  if (stamps_ == nullptr) stamps_ = &own;
+  if (reader.stamps == nullptr) reader.stamps = &own;
+  RowReader rows{reader, *reader.stamps};
+  Spans& spans = reader.spans;
   // A last row whose line does not end may lack digits.
-  const std::size_t whole = text_.rfind('\n') + 1;
-  const bool is_cut = whole > 0 && whole < text_.size();
-  spans_.cut_files += is_cut ? 1 : 0;
-  TRY_ASSIGN(tables::Reader reader,
-             open_table(is_cut ? text_.substr(0, whole) : text_, name_, columns));
-  const State before = state();
-  TableUnits units;
-  for (std::size_t at = reader.header().size();; at += reader.text(0).size()) {
-    TRY_ASSIGN(const std::size_t pieces, reader.next(1));
+  const std::size_t whole = reader.text.rfind('\n') + 1;
+  const bool is_cut = whole > 0 && whole < reader.text.size();
+  spans.cut_files += is_cut ? 1 : 0;
+  TRY_ASSIGN(tables::Reader table,
+             open_table(is_cut ? reader.text.substr(0, whole) : reader.text, reader.name, columns));
+  const Reader::State before = reader.state();
+  for (std::size_t at = table.header().size();; at += table.text(0).size()) {
+    TRY_ASSIGN(const std::size_t pieces, table.next(1));
     if (pieces == 0) break;
-    if (units.start == 0) {
-      std::vector<Sample> rows;
-      TRY(reader.rows(0, [&](const tables::Row& row, tables::Problem&) {
-        if (rows.size() < k_most_rows) {
-          const auto cell = [&](std::size_t column) { return std::string(row.cells[column]); };
-          rows.push_back({.start = cell(k_start),
-                          .end = cell(k_end),
-                          .duration = cell(k_duration),
-                          .id = {cell(k_trace), cell(k_span)},
-                          .parent = {cell(k_trace), cell(k_parent)},
-                          .place = {cell(k_host), cell(k_pod), cell(k_service)},
-                          .line = row.line});
-        }
-        return true;
-      }));
-      TRY_ASSIGN(units, units_of(reader, rows));
-      const std::string guesses = guesses_of(reader, units, rows);
-      const bool is_known = std::ranges::find(spans_.guesses, guesses) != spans_.guesses.end();
-      if (!guesses.empty() && !is_known) spans_.guesses.push_back(guesses);
-      spans_.unit =
-          std::max<std::uint64_t>(spans_.unit, std::min<std::uint64_t>(units.start, k_ms));
+    if (rows.units[k_start] == 0) {
+      TRY_ASSIGN(const std::vector<Sample> samples, samples_of(table));
+      TRY_ASSIGN(rows.units, units_of(table, samples));
+      spans.add_guess(guesses_of(table, rows.units, samples));
+      spans.unit =
+          std::max<std::uint64_t>(spans.unit, std::min<std::uint64_t>(rows.units[k_start], k_ms));
     }
-    const Result<void> done = reader.rows(0, [&](const tables::Row& row, tables::Problem& problem) {
-      table_row(row.cells, reader.text(0), at, units);
+    const Result<void> done = table.rows(0, [&](const tables::Row& row, tables::Problem& problem) {
+      rows.add(row.cells, table.text(0).data(), at);
       constexpr auto k_both = bit_of(Notation::local_date) | bit_of(Notation::date);
-      const unsigned times = notations_[k_start] | notations_[k_end];
-      if ((times & k_both) != k_both) return has_memory();
-      return tables::refuse(problem, (notations_[k_start] & k_both) == k_both ? k_start : k_end,
+      const unsigned begins = rows.notations[k_start], ends = rows.notations[k_end];
+      if (((begins | ends) & k_both) != k_both) return reader.has_memory();
+      return tables::refuse(problem, (begins & k_both) == k_both ? k_start : k_end,
                             std::string(tables::k_mixed_zones));
     });
-    TRY(memory_);
+    TRY(reader.memory());
     TRY(done);
   }
-  settle(before, [](const std::string&) { return Place(); });
-  if (!names_roles_) {
-    for (Span& span : std::span(spans_.all).subspan(before.spans)) span.role = Role::unnamed;
+  reader.settle(before, [](const std::string&) { return Place(); });
+  if (!rows.names_roles) {
+    for (Span& span : std::span(spans.all).subspan(before.spans)) span.role = Role::unnamed;
   }
-  spans_.units = {.has_lengths = units.end == 0};
-  for (Stamp& stamp : std::span(*stamps_).subspan(before.stamps)) {
-    const std::size_t column = stamp.decimals;
-    stamp.decimals = most_decimals_[column];
-    if (column != k_duration || spans_.units.has_lengths) {
-      std::uint32_t& unit = column == k_start ? spans_.units.begin : spans_.units.end;
-      unit =
-          std::max(unit, step_of(text_.substr(stamp.at, stamp.size), stamp.unit, stamp.decimals));
-    }
-    for (std::uint8_t i = 0; i < most_decimals_[k_start]; ++i) {
-      stamp.since_step = std::max<std::uint32_t>(stamp.since_step / 10, 1);
-    }
-  }
+  rows.finish(before.stamps);
   return {};
 }
 

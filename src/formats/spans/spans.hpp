@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -66,6 +67,11 @@ struct Stamp {
 };
 inline constexpr std::uint64_t k_no_length = ~std::uint64_t{0};
 
+/// The multiple of a unit that is nearest to a time of 0 or more, halves up.
+inline std::int64_t nearest(std::int64_t time, std::int64_t unit) {
+  return (time + unit / 2) / unit * unit;
+}
+
 /// Position at which an attribute can be added to a span.
 struct Mark {
   /// Syntax of attributes.
@@ -123,6 +129,11 @@ struct Spans : SpanCounts {
   StoredUnits units;                 ///< units of the text that was read last
   std::string other_signal;          ///< "logs" or "metrics" of OTLP, which were skipped; else ""
 
+  void add_guess(const std::string& guess) {
+    if (guess.empty() || std::ranges::find(guesses, guess) != guesses.end()) return;
+    guesses.push_back(guess);
+  }
+  [[nodiscard]] std::uint32_t group_of(const Span& span) const { return facts[span.clock].group; }
   /// Number of spans that say too little to be used.
   [[nodiscard]] std::uint64_t ignored() const { return without_id + untimed.size(); }
 };
@@ -155,6 +166,8 @@ Result<void> check_span_table(std::string_view beginning, const std::string& nam
                               std::string_view columns);
 /// True if a text begins as such a table, and not as JSON or a table of edges does.
 bool is_span_table(std::string_view beginning, std::string_view columns = {});
+/// True if a text of JSON begins with spans, or with an empty list.
+bool are_documents(std::string_view beginning);
 /// The new text of a cell, by the mapped times of its stamp: in its notation, unit and decimals.
 std::string cell_text(const Stamp& stamp, std::string_view text, std::int64_t time,
                       std::int64_t since);

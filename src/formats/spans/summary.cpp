@@ -7,12 +7,12 @@
 
 #include "base/ids.hpp"
 #include "base/name_table.hpp"
+#include "formats/tables/times.hpp"
 
 namespace entrain::spans {
 namespace {
 
-constexpr std::uint64_t k_end_of_time = std::uint64_t{1} << 62;  ///< ns
-constexpr std::size_t k_least_of_span = 10;                      ///< bytes: one per column
+constexpr std::size_t k_least_of_span = 10;  ///< bytes: one per column
 
 template <class Fields>
 void visit_source(Fields& fields, SourceFile& source) {
@@ -120,7 +120,7 @@ bool is_sound(const Spans& spans) {
   const auto fits = [&](const Span& span) {
     return is_id(span.id) && (span.parent == k_none || is_id(span.parent)) &&
            is_in(span.clock, spans.clocks) && is_in(span.operation, spans.operations) &&
-           span.role <= Role::unnamed && span.begin <= span.end && span.end < k_end_of_time;
+           span.role <= Role::unnamed && span.begin <= span.end && span.end < tables::k_most_stamp;
   };
   return spans.facts.size() == spans.clocks.all().size() &&
          std::ranges::all_of(spans.facts,
@@ -213,11 +213,7 @@ void append(Spans& spans, const Spans& next) {
     one.clock = clocks[one.clock];
     spans.untimed.push_back(one);
   }
-  for (const std::string& guess : next.guesses) {
-    if (std::ranges::find(spans.guesses, guess) == spans.guesses.end()) {
-      spans.guesses.push_back(guess);
-    }
-  }
+  for (const std::string& guess : next.guesses) spans.add_guess(guess);
   if (spans.other_signal.empty()) spans.other_signal = next.other_signal;
   if (spans.immovable_times == 0) spans.first_immovable_time = next.first_immovable_time;
   spans.unit = std::max(spans.unit, next.unit);

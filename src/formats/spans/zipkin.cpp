@@ -1,12 +1,35 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
 #include <span>
 #include <string_view>
 
 #include "formats/spans/reader.hpp"
+#include "formats/tables/times.hpp"
 
 namespace entrain::spans {
 namespace {
+
+/// An annotation; in version 1 with its place.
+struct Annotation {
+  std::string what;
+  Number time;
+  Place place;
+};
+
+/// Contents of a span of version 1 besides its Draft.
+struct ZipkinV1 {
+  std::vector<Annotation> annotations;
+  Place local;         ///< place of a span without halves
+  Place owner;         ///< place of the span's own begin and duration
+  bool is_v1 = false;  ///< true if the span is of version 1
+
+  /// Null if there is none, or `what` is empty: a half without an end.
+  Annotation* find(std::string_view what) {
+    const auto found = std::ranges::find(annotations, what, &Annotation::what);
+    return what.empty() || found == annotations.end() ? nullptr : &*found;
+  }
+};
 
 bool read_endpoint(value from, Place& place) {
   return each_member(from, [&](std::string_view key, value inner) {
@@ -35,20 +58,10 @@ bool read_binary_annotation(value from, Draft& draft, Place& local) {
     if (name == "value") return read_string(inner, text);
     return name != "endpoint" || read_endpoint(inner, place);
   });
-  draft.polls = draft.polls || says_polls(key, text);
-  draft.marked = draft.marked || key == k_mark;
+  draft.see_attribute(key, text);
   const bool is_other = key == "sa" || key == "ca" || key == "ma";
   if (!is_other && local.is_unknown()) local = place;
   return whole;
-}
-
-/// Null if there is none, or `what` is empty: a half without an end.
-template <class One>
-One* find(std::span<One> annotations, std::string_view what) {
-  if (what.empty()) return nullptr;
-  const auto found = std::find_if(annotations.begin(), annotations.end(),
-                                  [&](const Annotation& one) { return one.what == what; });
-  return found == annotations.end() ? nullptr : &*found;
 }
 
 /// The first place that a span names; right for spans with at most one half.
@@ -58,38 +71,44 @@ Place named_place(const ZipkinV1& v1) {
   return named != v1.annotations.end() && v1.local.is_unknown() ? named->place : v1.local;
 }
 
+/// A half of a span of version 1, by its first and its last annotation.
+struct HalfKind {
+  std::string_view begin, end;
+  Role role = Role::internal;
+  bool is_second = false;  ///< the other side's
+};
+constexpr std::array<HalfKind, 4> k_halves{{{"cs", "cr", Role::client, false},
+                                            {"ms", "", Role::producer, false},
+                                            {"sr", "ss", Role::server, true},
+                                            {"mr", "", Role::consumer, true}}};
+
 /// Place whose clock wrote the span's own begin and duration: that of the half that began it.
-Place owner_of(const ZipkinV1& v1) {
-  for (const std::string_view what : {"cs", "cr", "ms", "sr", "ss", "mr"}) {
-    if (const Annotation* const one = find(std::span(v1.annotations), what)) return one->place;
+Place owner_of(ZipkinV1& v1) {
+  for (const HalfKind& kind : k_halves) {
+    for (const std::string_view what : {kind.begin, kind.end}) {
+      if (const Annotation* const one = v1.find(what)) return one->place;
+    }
   }
   return named_place(v1);
 }
 
-struct HalfKind {
-  std::string_view begin, end;
-  Role role = Role::internal;
-};
-constexpr HalfKind k_first_halves[] = {{"cs", "cr", Role::client}, {"ms", "", Role::producer}};
-constexpr HalfKind k_second_halves[] = {{"sr", "ss", Role::server}, {"mr", "", Role::consumer}};
-
-bool has_any(const ZipkinV1& v1, std::span<const HalfKind> kinds) {
-  return std::any_of(kinds.begin(), kinds.end(), [&](const HalfKind& kind) {
-    const std::span annotations(v1.annotations);
-    return find(annotations, kind.begin) != nullptr || find(annotations, kind.end) != nullptr;
+bool has_any(ZipkinV1& v1, bool is_second) {
+  return std::ranges::any_of(k_halves, [&](const HalfKind& kind) {
+    return kind.is_second == is_second &&
+           (v1.find(kind.begin) != nullptr || v1.find(kind.end) != nullptr);
   });
 }
 
 /// True for a begin or an end of a half.
 bool is_of_half(const Annotation& one) {
-  constexpr std::string_view k_all[] = {"cs", "cr", "sr", "ss", "ms", "mr"};
-  return std::find(std::begin(k_all), std::end(k_all), one.what) != std::end(k_all);
+  return !one.what.empty() && std::ranges::any_of(k_halves, [&](const HalfKind& kind) {
+    return one.what == kind.begin || one.what == kind.end;
+  });
 }
 
 /// Copies the place between the begin and the end of a half, which are of one process.
-void share_place(std::span<Annotation> annotations, const HalfKind& kind) {
-  Annotation* const first = find(annotations, kind.begin);
-  Annotation* const last = find(annotations, kind.end);
+void share_place(ZipkinV1& v1, const HalfKind& kind) {
+  Annotation *const first = v1.find(kind.begin), *const last = v1.find(kind.end);
   if (first == nullptr || last == nullptr) return;
   if (first->place.is_unknown()) first->place = last->place;
   if (last->place.is_unknown()) last->place = first->place;
@@ -98,24 +117,82 @@ void share_place(std::span<Annotation> annotations, const HalfKind& kind) {
 /// Sets the endpoint of annotations without one: that of their half or of the span's only half; if
 /// they are of no half, that of the owner. If there are two halves, one without any stays without.
 void complete_places(ZipkinV1& v1) {
-  for (const HalfKind& kind : k_first_halves) share_place(v1.annotations, kind);
-  for (const HalfKind& kind : k_second_halves) share_place(v1.annotations, kind);
-  const bool has_both = has_any(v1, k_first_halves) && has_any(v1, k_second_halves);
+  for (const HalfKind& kind : k_halves) share_place(v1, kind);
+  const bool has_both = has_any(v1, false) && has_any(v1, true);
   const Place named = named_place(v1);
   for (Annotation& one : v1.annotations) {
     if (!has_both && is_of_half(one) && one.place.is_unknown()) one.place = named;
   }
-  const Place owner = owner_of(v1);
+  v1.owner = owner_of(v1);
   for (Annotation& one : v1.annotations) {
-    if (!is_of_half(one) && one.place.is_unknown()) one.place = owner;
+    if (!is_of_half(one) && one.place.is_unknown()) one.place = v1.owner;
   }
-  v1.owner = owner;
+}
+
+/// True for a valid time or duration.
+bool is_valid(const Number& number) {
+  return !number.digits.empty() && number.value < tables::k_most_stamp / k_us / 2;
+}
+bool is_begin(const Number& number) { return number.value > 0 && is_valid(number); }
+
+/// Adds the half between the annotations of this kind; false if that of the begin is missing.
+bool add_half(Reader& reader, ZipkinV1& v1, const HalfKind& kind) {
+  Draft& draft = reader.draft;
+  draft.role = kind.role;
+  const Annotation *const first = v1.find(kind.begin), *const last = v1.find(kind.end);
+  if (first == nullptr || !is_begin(first->time)) return false;
+  const std::uint32_t clock = reader.clock_at(first->place);
+  const std::uint64_t since = ns_of(first->time, k_us);
+  std::uint64_t until = since;
+  if (last != nullptr && reader.clock_at(last->place) == clock && is_valid(last->time)) {
+    until = ns_of(last->time, k_us);
+  } else if (clock == reader.clock_at(v1.owner) && is_valid(draft.begin) &&
+             ns_of(draft.begin, k_us) == since && is_valid(draft.end)) {
+    until += ns_of(draft.end, k_us);
+  }
+  // The end of the server is unknown: its span gives no edge of ends.
+  if (until == since && draft.role == Role::server) draft.role = Role::internal;
+  reader.add_span(since, until, k_us, clock);
+  return true;
+}
+
+/// Adds the client's and the server's half of a span of version 1.
+void finish_v1(Reader& reader, ZipkinV1& v1) {
+  Draft& draft = reader.draft;
+  draft.form = Mark::Form::zipkin_v1;
+  const std::uint32_t owner = reader.clock_at(v1.owner);
+  reader.stamp(draft.begin, k_us, owner);
+  reader.stamp_length(draft.end, draft.begin, k_us, owner);
+  for (const Annotation& one : v1.annotations) {
+    reader.stamp(one.time, k_us, reader.clock_at(one.place));
+  }
+  if (draft.id.is_zero() || draft.trace.is_zero()) {
+    ++reader.spans.without_id;
+    return;
+  }
+  const auto add_one = [&](bool is_second) {
+    return std::ranges::any_of(k_halves, [&](const HalfKind& kind) {
+      return kind.is_second == is_second && add_half(reader, v1, kind);
+    });
+  };
+  const bool has_first = add_one(false);
+  // Begin, duration and mark of the span belong to the first half.
+  draft.shared = true;
+  draft.marked |= has_first;
+  if (has_first) draft.begin = draft.end = {};
+  const bool has_second = add_one(true);
+  if (has_first || has_second) return;
+  if (!is_begin(draft.begin) || !is_valid(draft.end)) return reader.ignore(k_us, owner);
+  draft.role = Role::internal;
+  draft.shared = false;
+  const std::uint64_t begin = ns_of(draft.begin, k_us);
+  reader.add_span(begin, begin + ns_of(draft.end, k_us), k_us, owner);
 }
 
 }  // namespace
 
-bool Reader::zipkin_span(value from) {
-  Draft& draft = draft_.begin_span(Mark::Form::zipkin);
+bool read_zipkin_span(Reader& reader, value from) {
+  Draft& draft = reader.draft.begin_span(Mark::Form::zipkin);
   draft.has_place = true;
   ZipkinV1 v1;
   draft.self = from.raw_json_token();
@@ -131,27 +208,21 @@ bool Reader::zipkin_span(value from) {
           is_a(inner, ondemand::json_type::boolean) && inner.raw_json_token().starts_with("true");
       return true;
     }
-    if (key == "kind") {
-      std::string_view word;
-      const bool good = read_string(inner, word);
-      draft.role = role_of(word);
-      return good;
-    }
+    if (key == "kind") return draft.read_kind(inner);
     if (key == "localEndpoint" || key == "tags") {
-      if (key == "tags") note_attributes(inner, ondemand::json_type::object, draft);
+      if (key == "tags") draft.note_attributes(inner, ondemand::json_type::object);
       return each_member(inner, [&](std::string_view name, value item) {
         std::string* const member = draft.place.member(name);
         if (member != nullptr) return read_name(item, *member);
         std::string_view text;
         const bool good = read_string(item, text);
-        draft.polls = draft.polls || says_polls(name, text);
-        draft.marked = draft.marked || name == k_mark;
+        draft.see_attribute(name, text);
         return good;
       });
     }
     if (key == "binaryAnnotations") {
       v1.is_v1 = true;
-      note_attributes(inner, ondemand::json_type::array, draft);
+      draft.note_attributes(inner, ondemand::json_type::array);
       return each_element(
           inner, [&](value item) { return read_binary_annotation(item, draft, v1.local); });
     }
@@ -162,70 +233,12 @@ bool Reader::zipkin_span(value from) {
   });
   if (v1.is_v1) {
     complete_places(v1);
-    finish_v1(draft, v1);
-    return whole && has_memory();
+    finish_v1(reader, v1);
+  } else {
+    for (const Annotation& one : v1.annotations) draft.instants.push_back(one.time);
+    reader.finish(k_us, true, reader.clock_at(draft.place));
   }
-  for (const Annotation& annotation : v1.annotations) draft.instants.push_back(annotation.time);
-  finish(draft, k_us, true, clock_at(draft.place));
-  return whole && has_memory();
-}
-
-void Reader::finish_v1(Draft& draft, const ZipkinV1& v1) {
-  draft.form = Mark::Form::zipkin_v1;
-  const std::uint32_t owner = clock_at(v1.owner);
-  stamp(draft.begin, k_us, owner);
-  stamp_length(draft.end, draft.begin, k_us, owner);
-  for (const Annotation& one : v1.annotations) {
-    stamp(one.time, k_us, clock_at(one.place));
-  }
-  if (draft.id.is_zero() || draft.trace.is_zero()) {
-    ++spans_.without_id;
-    return;
-  }
-  bool any = false;
-  for (const HalfKind& kind : k_first_halves) {
-    draft.role = kind.role;
-    any = any || add_half(draft, v1, kind.begin, kind.end);
-  }
-  // Begin, duration and mark of the span belong to the first half.
-  draft.shared = true;
-  draft.marked = draft.marked || any;
-  if (any) draft.begin = draft.end = {};
-  bool second = false;
-  for (const HalfKind& kind : k_second_halves) {
-    draft.role = kind.role;
-    second = second || add_half(draft, v1, kind.begin, kind.end);
-  }
-  if (any || second) return;
-  if (draft.begin.value == 0 || !is_time(draft.begin, k_us) || !is_time(draft.end, k_us)) {
-    return ignore(draft.begin, k_us, owner);
-  }
-  draft.role = Role::internal;
-  draft.shared = false;
-  const std::uint64_t begin = ns_of(draft.begin, k_us);
-  add_span(draft, begin, begin + ns_of(draft.end, k_us), k_us, owner);
-}
-
-bool Reader::add_half(const Draft& draft, const ZipkinV1& v1, std::string_view begin,
-                      std::string_view end) {
-  const std::span annotations(v1.annotations);
-  const Annotation* const first = find(annotations, begin);
-  if (first == nullptr || first->time.value == 0 || !is_time(first->time, k_us)) return false;
-  const std::uint32_t clock = clock_at(first->place);
-  const Annotation* const last = find(annotations, end);
-  const std::uint64_t since = ns_of(first->time, k_us);
-  std::uint64_t until = since;
-  if (last != nullptr && clock_at(last->place) == clock && is_time(last->time, k_us)) {
-    until = ns_of(last->time, k_us);
-  } else if (clock == clock_at(v1.owner) && is_time(draft.begin, k_us) &&
-             ns_of(draft.begin, k_us) == since && is_time(draft.end, k_us)) {
-    until += ns_of(draft.end, k_us);
-  }
-  Draft half = draft;
-  // The end of the server is unknown: its span gives no edge of ends.
-  if (until == since && half.role == Role::server) half.role = Role::internal;
-  add_span(half, since, until, k_us, clock);
-  return true;
+  return whole && reader.has_memory();
 }
 
 }  // namespace entrain::spans
