@@ -33,7 +33,7 @@ class EdgeFinder {
   /// Adds an edge between begins.
   void add(std::uint32_t before, std::uint32_t after, bool is_link);
   [[nodiscard]] bool is_unknown(const Span& span) const {
-    return spans_.facts[span.clock].group == unknown_group_;
+    return spans_.group_of(span) == unknown_group_;
   }
   [[nodiscard]] bool is_aside(const Span& a, const Span& b) const {
     return identity_.aside[a.host] || identity_.aside[b.host] ||

@@ -44,8 +44,10 @@ std::uint32_t Family::find_parent(std::uint32_t position) const {
   const Halves& parent = halves_[span.parent];
   if (parent.shared == k_none || parent.own == k_none) return std::min(parent.shared, parent.own);
   // A span of the client's host only is a child of the client's half, others of the server's half.
-  const std::uint32_t host = group_of(position);
-  const bool of_client = group_of(parent.own) == host && group_of(parent.shared) != host;
+  const auto is_of_host = [&](std::uint32_t half) {
+    return spans_.group_of(spans_.all[half]) == spans_.group_of(span);
+  };
+  const bool of_client = is_of_host(parent.own) && !is_of_host(parent.shared);
   return of_client ? parent.own : parent.shared;
 }
 

@@ -49,9 +49,6 @@ class Family {
   void index(std::uint32_t position);
   [[nodiscard]] std::uint32_t find_parent(std::uint32_t position) const;
   void ignore_circles();
-  [[nodiscard]] std::uint32_t group_of(std::uint32_t position) const {
-    return spans_.facts[spans_.all[position].clock].group;
-  }
 
   const Spans& spans_;
   BigVector<Halves> halves_;  ///< index: Span::id

@@ -127,9 +127,8 @@ std::size_t changes(std::vector<Call>& calls, int side, bool by_place) {
 
 /// The coarser step of begins and ends of each group, ns.
 std::vector<std::int64_t> steps_of_groups(const Spans& spans) {
-  const Steps learned = learn_steps(spans, spans.groups.all().size(), [&](const Span& span) {
-    return spans.facts[span.clock].group;
-  });
+  const Steps learned = learn_steps(spans, spans.groups.all().size(),
+                                    [&](const Span& span) { return spans.group_of(span); });
   std::vector<std::int64_t> steps;
   for (std::size_t g = 0; g < learned.of_begins.size(); ++g) {
     steps.push_back(static_cast<std::int64_t>(std::max(learned.of_begins[g], learned.of_ends[g])));

@@ -38,8 +38,7 @@ void for_ties(const Spans& spans, const Family& family, const Visit& visit) {
     if (from == k_none) continue;
     const Span &child = spans.all[i], &parent = spans.all[from];
     const bool is_call = parent.role == Role::client && child.role == Role::server;
-    const bool is_one =
-        spans.facts[child.clock].group == spans.facts[parent.clock].group && !child.follows;
+    const bool is_one = spans.group_of(child) == spans.group_of(parent) && !child.follows;
     if (is_call || is_one) visit(child, parent);
   }
 }
@@ -50,13 +49,6 @@ std::string date_of(std::uint64_t time) {
   const std::chrono::year_month_day day(std::chrono::floor<std::chrono::days>(at));
   return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(day.year()),
                      static_cast<unsigned>(day.month()), static_cast<unsigned>(day.day()));
-}
-
-/// Says how many spans of a group have something.
-std::string spans_have(std::uint64_t count, std::uint64_t all, const std::string& name,
-                       const std::string& what) {
-  return fmt::format("{} of {} {} of {} {} {}", count, all, all == 1 ? "span" : "spans", name,
-                     count == 1 ? "has" : "have", what);
 }
 
 std::string times_of_factor(double factor, const char* how) {
@@ -75,7 +67,6 @@ void add_tie(Stretch& stretch, const Span& own, const Span& other, bool is_tie_f
 /// The treatment of the displaced segments of a group.
 struct Judged {
   std::string name;
-  std::uint64_t total = 0;               ///< spans of the group
   std::uint64_t lost = 0, mistaken = 0;  ///< spans without a place in the run; of a wrong unit
   std::optional<double> factor{};        ///< factor of the wrong unit
   std::string example{};                 ///< date of the first of the lost ones
@@ -108,39 +99,20 @@ struct Judged {
             .is_aside = true};
   }
 
-  void tell(std::vector<SetAside>& set_aside) const {
-    if (mistaken > 0) add("wrong_unit", mistaken, times_of_factor(*factor, "small"), set_aside);
-    if (lost == 0) return;
-    add("no_times_of_this_run", lost,
-        fmt::format("times that are a day or more from all calls that they belong to (the first at "
-                    "{})",
-                    example),
-        set_aside);
-  }
-
  private:
   static constexpr std::size_t k_aside = ~std::size_t{0};
-  void add(const char* kind, std::uint64_t count, const std::string& what,
-           std::vector<SetAside>& set_aside) const {
-    set_aside.push_back({.kind = kind,
-                         .clock = name,
-                         .records = count,
-                         .total = total,
-                         .is_decisive = matters(count, total),
-                         .reason = spans_have(count, total, name, what)});
-  }
 };
 
 }  // namespace
 
 Screen::Screen(const Spans& spans, const Family& family, Identity& identity)
-    : identity_(identity), counts_(spans.groups.all().size()) {
-  for (const Span& span : spans.all) ++counts_[spans.facts[span.clock].group];
+    : spans_(spans), family_(family), identity_(identity), counts_(spans.groups.all().size()) {
+  for (const Span& span : spans.all) ++counts_[spans.group_of(span)];
   for (const Untimed& one : spans.untimed) ++counts_[spans.facts[one.clock].group];
-  note_changed(spans);
-  note_untimed(spans);
-  note_unit_of_all(spans);
-  find_far(spans, family);
+  note_changed();
+  note_untimed();
+  note_unit_of_all();
+  find_far();
 }
 
 std::span<const Screen::Part> Screen::parts_of(std::uint32_t group) const {
@@ -154,67 +126,69 @@ const Screen::Part* Screen::part_at(std::uint32_t group, std::uint64_t time) con
   return part.is_aside ? nullptr : &part;
 }
 
-void Screen::note_changed(const Spans& spans) {
+void Screen::set_aside(const char* kind, std::uint32_t group, std::uint64_t count,
+                       const std::string& what) {
+  const std::string& name = spans_.groups.all()[group];
+  const std::uint64_t total = counts_[group];
+  identity_.set_aside.push_back(
+      {.kind = kind,
+       .clock = name,
+       .records = count,
+       .total = total,
+       .is_decisive = matters(count, total),
+       .reason = fmt::format("{} of {} {} of {} {} {}", count, total, total == 1 ? "span" : "spans",
+                             name, count == 1 ? "has" : "have", what)});
+}
+
+void Screen::note_changed() {
   std::map<std::uint32_t, std::uint64_t> changed;
-  for (const Span& span : spans.all) {
-    const PlaceFacts& facts = spans.facts[span.clock];
+  for (const Span& span : spans_.all) {
+    const PlaceFacts& facts = spans_.facts[span.clock];
     if (facts.is_changed) ++changed[facts.group];
   }
   for (const auto& [group, count] : changed) {
-    const std::string& name = spans.groups.all()[group];
-    identity_.set_aside.push_back(
-        {.kind = "changed_times",
-         .clock = name,
-         .records = count,
-         .total = counts_[group],
-         .is_decisive = true,
-         .reason = spans_have(count, counts_[group], name,
-                              "times that Jaeger has adjusted, as warnings say, which are no "
-                              "readings of a clock: export them without that adjustment")});
+    set_aside("changed_times", group, count,
+              "times that Jaeger has adjusted, as warnings say, which are no readings of a clock: "
+              "export them without that adjustment");
+    identity_.set_aside.back().is_decisive = true;
   }
 }
 
-void Screen::note_untimed(const Spans& spans) {
+void Screen::note_untimed() {
   struct Of {
     std::uint64_t count = 0, backwards = 0;
     double value = 0;
   };
   std::map<std::uint32_t, Of> groups;
-  for (const Untimed& one : spans.untimed) {
-    Of& of = groups[spans.facts[one.clock].group];
+  for (const Untimed& one : spans_.untimed) {
+    Of& of = groups[spans_.facts[one.clock].group];
     if (of.count++ == 0) of.value = one.value;
     of.backwards += one.is_backwards ? 1 : 0;
   }
   if (groups.empty()) return;
   std::vector<double> begins{0};
-  for (const Span& span : spans.all) begins.push_back(static_cast<double>(span.begin));
+  for (const Span& span : spans_.all) begins.push_back(static_cast<double>(span.begin));
   const double typical = std::max(median(std::move(begins)), 1.0);
   for (const auto& [group, of] : groups) {
-    const std::string& name = spans.groups.all()[group];
     constexpr double k_sign = 9.2e18;  // 2^63
     const std::optional<double> factor =
         unit_factor(of.value / typical, ScreenThresholds::unit_error);
-    const std::string what = factor                        ? times_of_factor(*factor, "large")
-                             : 2 * of.backwards > of.count ? "an end before the begin"
-                             : of.value > k_sign ? "a negative time, written without its sign"
-                                                 : "no valid time";
-    identity_.set_aside.push_back({.kind = factor ? "wrong_unit" : "no_time",
-                                   .clock = name,
-                                   .records = of.count,
-                                   .total = counts_[group],
-                                   .is_decisive = matters(of.count, counts_[group]),
-                                   .reason = spans_have(of.count, counts_[group], name, what)});
+    set_aside(factor ? "wrong_unit" : "no_time", group, of.count,
+              factor                        ? times_of_factor(*factor, "large")
+              : 2 * of.backwards > of.count ? "an end before the begin"
+              : of.value > k_sign           ? "a negative time, written without its sign"
+                                            : "no valid time");
   }
 }
 
 /// Uptimes are small, too, but spans as short as these are of another unit.
-void Screen::note_unit_of_all(const Spans& spans) {
-  const auto first = std::ranges::min_element(spans.all, {}, &Span::begin);
-  if (first == spans.all.end() || static_cast<double>(first->begin) * 1e3 >= k_year_2100) {
+void Screen::note_unit_of_all() {
+  const auto first = std::ranges::min_element(spans_.all, {}, &Span::begin);
+  if (first == spans_.all.end() || static_cast<double>(first->begin) * 1e3 >= k_year_2100) {
     return;  // no median of these is a date in another unit
   }
   std::vector<double> begins, lengths;
-  for (const Span& span : spans.all) {
+  for (const Span& span : spans_.all) {
     begins.push_back(static_cast<double>(span.begin));
     lengths.push_back(static_cast<double>(span.end - span.begin));
   }
@@ -224,9 +198,9 @@ void Screen::note_unit_of_all(const Spans& spans) {
     if (!is_date || length > ScreenThresholds::short_length) continue;
     identity_.set_aside.push_back(
         {.kind = "wrong_unit",
-         .clock = spans.groups.all()[spans.facts[spans.all.front().clock].group],
-         .records = spans.all.size(),
-         .total = spans.all.size(),
+         .clock = spans_.groups.all()[spans_.group_of(spans_.all.front())],
+         .records = spans_.all.size(),
+         .total = spans_.all.size(),
          .is_decisive = true,
          .reason = "all spans have " + times_of_factor(factor, "small")});
   }
@@ -234,44 +208,43 @@ void Screen::note_unit_of_all(const Spans& spans) {
 
 /// First the groups whose times are the smallest, of a wrong unit: what ties others to these tells
 /// nothing of the others.
-void Screen::find_far(const Spans& spans, const Family& family) {
+void Screen::find_far() {
   std::map<std::uint32_t, std::uint64_t> odd;  // groups and their last times
-  for_ties(spans, family, [&](const Span& child, const Span& parent) {
-    if (!is_far(child, parent)) return;
-    odd[spans.facts[child.clock].group] = odd[spans.facts[parent.clock].group] = 0;
+  for_ties(spans_, family_, [&](const Span& child, const Span& parent) {
+    if (is_far(child, parent)) odd[spans_.group_of(child)] = odd[spans_.group_of(parent)] = 0;
   });
   if (odd.empty()) return;
-  for (const Span& span : spans.all) {
-    const auto known = odd.find(spans.facts[span.clock].group);
+  for (const Span& span : spans_.all) {
+    const auto known = odd.find(spans_.group_of(span));
     if (known != odd.end()) known->second = std::max(known->second, span.begin);
   }
   std::vector<std::pair<std::uint64_t, std::uint32_t>> order;
   for (const auto& [group, last] : odd) order.emplace_back(last, group);
   std::ranges::sort(order);
-  for (const auto& [last, group] : order) judge(spans, family, group);
+  for (const auto& [last, group] : order) judge(group);
 }
 
-void Screen::judge(const Spans& spans, const Family& family, std::uint32_t group) {
-  const auto is_own = [&](const Span& span) { return spans.facts[span.clock].group == group; };
+void Screen::judge(std::uint32_t group) {
+  const auto is_own = [&](const Span& span) { return spans_.group_of(span) == group; };
   std::vector<std::uint64_t> begins;
-  for (const Span& span : spans.all) {
+  for (const Span& span : spans_.all) {
     if (is_own(span)) begins.push_back(span.begin);
   }
   std::vector<Stretch> segments = stretches_of(std::move(begins), ScreenThresholds::far);
-  for_ties(spans, family, [&](const Span& child, const Span& parent) {
+  for_ties(spans_, family_, [&](const Span& child, const Span& parent) {
     const bool is_call = !is_own(child) || !is_own(parent), is_tie_far = is_far(child, parent);
     const bool is_whole = is_call && child.end - child.begin <= parent.end - parent.begin;
     const auto add = [&](const Span& own, const Span& other) {
       if (!is_own(own)) return;
       Stretch& segment = spans::part_at(segments, own.begin);
       const bool is_inside = is_own(other) && &segment == &spans::part_at(segments, other.begin);
-      const bool is_known = part_at(spans.facts[other.clock].group, other.begin) != nullptr;
+      const bool is_known = part_at(spans_.group_of(other), other.begin) != nullptr;
       if (!is_inside && is_known) add_tie(segment, own, other, is_tie_far, is_whole);
     };
     add(child, parent);
     add(parent, child);
   });
-  Judged judged{.name = spans.groups.all()[group], .total = counts_[group]};
+  Judged judged{.name = spans_.groups.all()[group]};
   std::vector<Part> parts;
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const std::uint64_t before = i == 0 ? 0 : segments[i - 1].last;
@@ -280,7 +253,15 @@ void Screen::judge(const Spans& spans, const Family& family, std::uint32_t group
       judged.take(segments[i], i, segments.size() == 1, parts.back(), identity_.notes);
     }
   }
-  judged.tell(identity_.set_aside);
+  if (judged.mistaken > 0) {
+    set_aside("wrong_unit", group, judged.mistaken, times_of_factor(*judged.factor, "small"));
+  }
+  if (judged.lost > 0) {
+    set_aside("no_times_of_this_run", group, judged.lost,
+              fmt::format("times that are a day or more from all calls that they belong to (the "
+                          "first at {})",
+                          judged.example));
+  }
   if (parts.size() > 1 || parts.front().is_aside) parts_.emplace(group, std::move(parts));
 }
 

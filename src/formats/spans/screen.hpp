@@ -24,7 +24,7 @@ class Screen {
     bool is_aside = false;    ///< no times of this run
   };
 
-  /// Adds what it finds to `identity`.
+  /// Adds what it finds to `identity`. All must outlive it.
   Screen(const Spans& spans, const Family& family, Identity& identity);
 
   /// In order of time; at least one.
@@ -33,12 +33,17 @@ class Screen {
   [[nodiscard]] const Part* part_at(std::uint32_t group, std::uint64_t time) const;
 
  private:
-  void note_changed(const Spans& spans);
-  void note_untimed(const Spans& spans);
-  void note_unit_of_all(const Spans& spans);
-  void find_far(const Spans& spans, const Family& family);
-  void judge(const Spans& spans, const Family& family, std::uint32_t group);
+  /// Notes that so many spans of a group have something.
+  void set_aside(const char* kind, std::uint32_t group, std::uint64_t count,
+                 const std::string& what);
+  void note_changed();
+  void note_untimed();
+  void note_unit_of_all();
+  void find_far();
+  void judge(std::uint32_t group);
 
+  const Spans& spans_;
+  const Family& family_;
   Identity& identity_;
   std::vector<Part> whole_{Part()};
   std::map<std::uint32_t, std::vector<Part>> parts_;  ///< parts of the groups that have several
