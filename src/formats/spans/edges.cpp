@@ -6,10 +6,16 @@
 #include <set>
 
 #include "base/counters.hpp"
-#include "base/edge_list.hpp"
 
 namespace entrain::spans {
 namespace {
+
+/// True if a link between them says which one is earlier.
+bool consumes(const Span& linked, const Span& linking) {
+  if (linking.polls || linking.role == Role::consumer) return linked.role != Role::consumer;
+  const bool is_request = linked.role == Role::producer || linked.role == Role::client;
+  return linking.role == Role::server && is_request;
+}
 
 /// Adds the edges, and counts what gives none.
 class EdgeFinder {
@@ -20,7 +26,28 @@ class EdgeFinder {
         identity_(identity),
         unknown_group_(spans.groups.find(k_unknown_host)) {}
 
-  BigVector<Edge> edges();
+  BigVector<Edge> edges() {
+    std::size_t calls = 0;  // between clocks; each gives two edges at most
+    for (std::uint32_t i = 0; i < spans_.all.size(); ++i) {
+      const std::uint32_t from = family_.parent_of(i);
+      calls += from != k_none && spans_.all[from].host != spans_.all[i].host ? 1 : 0;
+    }
+    edges_.reserve(2 * calls);
+    for (std::uint32_t i = 0; i < spans_.all.size(); ++i) {
+      if (family_.is_ignored(i)) continue;
+      const std::uint32_t from = family_.parent_of(i);
+      if (from != k_none) {
+        add_call(from, i);
+      } else if (spans_.all[i].parent != k_none) {
+        const Role role = spans_.all[i].role;
+        ++missing;
+        uncalled += role == Role::server || role == Role::consumer ? 1 : 0;
+      }
+    }
+    for (const Link& link : spans_.links) add_link(link);
+    return std::move(edges_);
+  }
+
   std::uint64_t without_host = 0;  ///< calls between a known and an unknown host
   std::uint64_t missing = 0, uncalled = 0, missing_links = 0, related = 0;
   std::uint64_t endless = 0;  ///< clients without a length whose servers are known
@@ -28,10 +55,63 @@ class EdgeFinder {
   std::uint64_t early = 0;    ///< children of the same clock that begin before their parent
 
  private:
-  void add_call(std::uint32_t from, std::uint32_t to);
-  void add_links();
+  void add_call(std::uint32_t from, std::uint32_t to) {
+    const Span &parent = spans_.all[from], &child = spans_.all[to];
+    if (parent.host == child.host) {
+      early += child.begin < parent.begin ? 1 : 0;
+    } else if (is_unknown(parent) || is_unknown(child)) {
+      ++without_host;
+    } else if (is_aside(parent, child)) {
+      ++aside;
+    } else {
+      add_begin(from, to, false);
+      const bool is_call = parent.role == Role::client && child.role == Role::server;
+      if (!is_call || child.follows) return;
+      // A call of another host takes time: the client did not know its length.
+      const bool has_end = parent.end > parent.begin;
+      edges_.push_back({.cause = child.host,
+                        .effect = parent.host,
+                        .cause_time = child.end,
+                        .effect_time = parent.end,
+                        .is_end = true,
+                        .child = to,
+                        .parent = from,
+                        .rejection = has_end ? Rejection::none : Rejection::no_length});
+      endless += has_end ? 0 : 1;
+    }
+  }
+
+  void add_link(const Link& link) {
+    const std::uint32_t before = family_.span_of(link.id);
+    const auto after = static_cast<std::uint32_t>(link.span);
+    if (before == k_none) {
+      ++missing_links;
+      return;
+    }
+    const Span &linked = spans_.all[before], &linking = spans_.all[after];
+    if (family_.is_ignored(after) || linked.host == linking.host || is_unknown(linked) ||
+        is_unknown(linking) || is_aside(linked, linking)) {
+      return;
+    }
+    if (link.is_cause || consumes(linked, linking)) {
+      add_begin(before, after, true);
+    } else {
+      ++related;
+    }
+  }
+
   /// Adds an edge between begins.
-  void add(std::uint32_t before, std::uint32_t after, bool is_link);
+  void add_begin(std::uint32_t before, std::uint32_t after, bool is_link) {
+    const Span &cause = spans_.all[before], &effect = spans_.all[after];
+    edges_.push_back({.cause = cause.host,
+                      .effect = effect.host,
+                      .cause_time = cause.begin,
+                      .effect_time = effect.polls ? effect.end : effect.begin,
+                      .is_link = is_link,
+                      .child = after,
+                      .parent = before});
+  }
+
   [[nodiscard]] bool is_unknown(const Span& span) const {
     return spans_.group_of(span) == unknown_group_;
   }
@@ -46,94 +126,6 @@ class EdgeFinder {
   std::uint32_t unknown_group_;
   BigVector<Edge> edges_;
 };
-
-void EdgeFinder::add(std::uint32_t before, std::uint32_t after, bool is_link) {
-  const Span &cause = spans_.all[before], &effect = spans_.all[after];
-  edges_.push_back({.cause = cause.host,
-                    .effect = effect.host,
-                    .cause_time = cause.begin,
-                    .effect_time = effect.polls ? effect.end : effect.begin,
-                    .is_end = false,
-                    .is_link = is_link,
-                    .child = after,
-                    .parent = before});
-}
-
-void EdgeFinder::add_call(std::uint32_t from, std::uint32_t to) {
-  const Span &parent = spans_.all[from], &child = spans_.all[to];
-  if (parent.host == child.host) {
-    early += child.begin < parent.begin ? 1 : 0;
-  } else if (is_unknown(parent) || is_unknown(child)) {
-    ++without_host;
-  } else if (is_aside(parent, child)) {
-    ++aside;
-  } else {
-    add(from, to, false);
-    const bool waits = parent.role == Role::client && child.role == Role::server && !child.follows;
-    if (!waits) return;
-    // A call of another host takes time: the client did not know its length.
-    const bool has_end = parent.end > parent.begin;
-    edges_.push_back({.cause = child.host,
-                      .effect = parent.host,
-                      .cause_time = child.end,
-                      .effect_time = parent.end,
-                      .is_end = true,
-                      .child = to,
-                      .parent = from,
-                      .rejection = has_end ? Rejection::none : Rejection::no_length});
-    endless += has_end ? 0 : 1;
-  }
-}
-
-/// True if a link between them says which one is earlier.
-bool consumes(const Span& linked, const Span& linking) {
-  if (linking.polls || linking.role == Role::consumer) return linked.role != Role::consumer;
-  const bool is_request = linked.role == Role::producer || linked.role == Role::client;
-  return linking.role == Role::server && is_request;
-}
-
-void EdgeFinder::add_links() {
-  for (const Link& link : spans_.links) {
-    const std::uint32_t before = family_.span_of(link.id);
-    const auto after = static_cast<std::uint32_t>(link.span);
-    if (before == k_none) {
-      ++missing_links;
-      continue;
-    }
-    const Span &linked = spans_.all[before], &linking = spans_.all[after];
-    if (family_.is_ignored(after) || linked.host == linking.host || is_unknown(linked) ||
-        is_unknown(linking) || is_aside(linked, linking)) {
-      continue;
-    }
-    if (link.is_cause || consumes(linked, linking)) {
-      add(before, after, true);
-    } else {
-      ++related;
-    }
-  }
-}
-
-BigVector<Edge> EdgeFinder::edges() {
-  std::size_t calls = 0;  // between clocks; each gives two edges at most
-  for (std::uint32_t i = 0; i < spans_.all.size(); ++i) {
-    const std::uint32_t from = family_.parent_of(i);
-    calls += from != k_none && spans_.all[from].host != spans_.all[i].host ? 1 : 0;
-  }
-  edges_.reserve(2 * calls);
-  for (std::uint32_t i = 0; i < spans_.all.size(); ++i) {
-    if (family_.is_ignored(i)) continue;
-    const std::uint32_t from = family_.parent_of(i);
-    if (from != k_none) {
-      add_call(from, i);
-    } else if (spans_.all[i].parent != k_none) {
-      const Role role = spans_.all[i].role;
-      ++missing;
-      uncalled += role == Role::server || role == Role::consumer ? 1 : 0;
-    }
-  }
-  add_links();
-  return std::move(edges_);
-}
 
 /// Drops the links between clocks that calls tie, which say more. Returns their number.
 std::uint64_t drop_links(BigVector<Edge>& edges) {
@@ -234,8 +226,7 @@ SpanEdges edges_of(const Spans& spans, const Family& family, const Identity& ide
   if (unresolved > 0) result.notes = notes_of(result.steps, identity.clocks);
   result.rejected = mark_unreliable_ends(spans, identity.clocks.clocks.size(), result.found);
   const auto backwards =
-      static_cast<std::uint64_t>(std::count_if(spans.untimed.begin(), spans.untimed.end(),
-                                               [](const auto& one) { return one.is_backwards; }));
+      static_cast<std::uint64_t>(std::ranges::count(spans.untimed, true, &Untimed::is_backwards));
   result.counters = nonzero({
       {"truncated_files", spans.cut_files},
       {"spans_without_id", spans.without_id},

@@ -1,27 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/spans/identity.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cstdint>
 #include <limits>
 #include <map>
 #include <optional>
-#include <set>
-#include <span>
-#include <string>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
-#include <entrain/report.hpp>
-
 #include "base/flat_map.hpp"
-#include "formats/spans/family.hpp"
 #include "formats/spans/screen.hpp"
-#include "formats/spans/spans.hpp"
 
 namespace entrain::spans {
 
@@ -32,11 +21,7 @@ std::uint32_t Identity::host_of(std::uint32_t clock, std::uint64_t time) const {
 namespace {
 
 /// Groups of places that are several clocks; see identify().
-class Replicas {
- public:
-  /// Adds what it finds to `identity`.
-  Replicas(const Spans& spans, const Family& family, const Screen& screen, Identity& identity);
-
+struct Replicas {
   std::vector<bool> is_split;  ///< true for a group each of whose places is a clock
   std::vector<bool> is_apart;  ///< true for a place that has another clock than its group
   /// Groups of which one is several clocks, and nothing tells these apart.
@@ -256,9 +241,11 @@ SetAside calls_aside(const std::string& name, std::uint64_t calls, std::uint64_t
                           name, calls)};
 }
 
-Replicas::Replicas(const Spans& spans, const Family& family, const Screen& screen,
-                   Identity& identity)
-    : is_split(spans.groups.all().size()) {
+/// Adds what it finds to `identity`, too.
+Replicas find_replicas(const Spans& spans, const Family& family, const Screen& screen,
+                       Identity& identity) {
+  Replicas replicas{std::vector<bool>(spans.groups.all().size()), {}};
+  auto& [is_split, unresolved] = replicas;
   std::vector<std::size_t> calm(is_split.size());
   std::map<std::uint32_t, std::size_t> excluded;  // calls of groups that are several clocks
   const std::vector<std::int64_t> steps = steps_of_groups(spans);
@@ -293,16 +280,18 @@ Replicas::Replicas(const Spans& spans, const Family& family, const Screen& scree
       excluded[group] += pair.calls.size();
     }
   }
-  std::erase_if(unresolved,
-                [&](const auto& pair) { return is_split[pair.first] || is_split[pair.second]; });
+  std::erase_if(replicas.unresolved, [&](const auto& pair) {
+    return replicas.is_split[pair.first] || replicas.is_split[pair.second];
+  });
   for (std::uint32_t group = 0; group < is_split.size(); ++group) {
     if (is_split[group]) identity.notes.push_back(note_of_split(spans, group));
-    const bool is_left =
-        std::ranges::any_of(unresolved, [&](const auto& pair) { return pair.first == group; });
-    if (!is_left) continue;
-    identity.set_aside.push_back(
-        calls_aside(spans.groups.all()[group], excluded[group], excluded[group] + calm[group]));
+    if (std::ranges::find(unresolved, group, [](const auto& pair) { return pair.first; }) !=
+        unresolved.end()) {
+      identity.set_aside.push_back(
+          calls_aside(spans.groups.all()[group], excluded[group], excluded[group] + calm[group]));
+    }
   }
+  return replicas;
 }
 
 void name_several(const Spans& spans, const Replicas& replicas, Identity& identity) {
@@ -373,7 +362,7 @@ void divide(Identity& identity, Spans& spans, std::span<const Fold> folds) {
 Identity identify(Spans& spans, const Family& family) {
   Identity result;
   const Screen screen(spans, family, result);
-  const Replicas replicas(spans, family, screen, result);
+  const Replicas replicas = find_replicas(spans, family, screen, result);
   std::vector<Clock>& clocks = result.clocks.clocks;
   // Positions by group or place, which is true, and part of its times.
   std::map<std::tuple<bool, std::uint32_t, std::size_t>, std::uint32_t> positions;

@@ -43,7 +43,8 @@ std::string text_of(const Stamp& stamp, std::int64_t time, std::int64_t since) {
   return json::decimal_text(after, stamp.unit);
 }
 
-/// Appends the attribute, with a list around it if there is none, and the comma after it.
+/// Appends the attribute to a text of JSON, with a list around it if there is none, and the comma
+/// after it.
 void add_attribute(const Mark& mark, std::int64_t offset, std::string& text) {
   struct Syntax {
     std::string_view open, before, after, close;  // of the list; around the number
@@ -54,7 +55,6 @@ void add_attribute(const Mark& mark, std::int64_t offset, std::string& text) {
        {R"("tags":[)", R"({"key":"entrain.offset_ns","type":"int64","value":)", "}", "]"},
        {R"("tags":{)", R"("entrain.offset_ns":")", R"(")", "}"},
        {R"("binaryAnnotations":[)", R"({"key":"entrain.offset_ns","value":")", R"("})", "]"}}};
-  if (mark.form == Mark::Form::protobuf) return;  // by with_marks()
   const Syntax& syntax = k_syntax[static_cast<std::size_t>(mark.form)];
   fmt::format_to(std::back_inserter(text), "{}{}{}{}{}{}", mark.in_list ? "" : syntax.open,
                  syntax.before, offset, syntax.after, mark.in_list ? "" : syntax.close,

@@ -20,39 +20,25 @@ using perfetto::for_each_field;
 using perfetto::Value;
 using Wire = protozero::pbf_wire_type;
 
-/// Messages of OTLP, as far as framing_of() looks.
-enum class MessageKind : char {
-  request = 'Q',
-  resource_spans = 'R',
-  resource = 'E',
-  scope_spans = 'S',
-  leaf = 'L',  ///< one of the next three, by the signal
-  span = 'P',
-  log = 'G',
-  metric = 'M',
-  points = 'O',
-  point = 'I',
-  pair = 'A'
-};
-
-/// The fields of messages in order of their numbers: b bytes, v a varint, 8 and 4 a number of so
-/// many bytes, - none, and a message by the letter of its kind.
-constexpr std::array<std::pair<MessageKind, std::string_view>, 10> k_fields{
-    {{MessageKind::request, "R"},
-     {MessageKind::resource_spans, "ESb"},
-     {MessageKind::resource, "Avb"},
-     {MessageKind::scope_spans, "bLb"},
-     {MessageKind::span, "bbbbbv88Avbvbvb4"},
-     {MessageKind::log, "8vb-bAv4bb8b"},
-     {MessageKind::metric, "bbb-O-O-OOOA"},
-     {MessageKind::points, "Ivv"},
-     {MessageKind::point, "b88---b-b"},
-     {MessageKind::pair, "bb"}}};
-constexpr char k_no_field = '-';
+/// Messages of OTLP as far as framing_of() looks, and their fields in order of their numbers: b
+/// bytes, v a varint, 8 and 4 a number of so many bytes, - none, and a message by its letter. L is
+/// what scopes hold: spans, logs or metrics.
+constexpr char k_request = 'Q', k_resource_spans = 'R', k_leaf = 'L', k_span = 'P', k_log = 'G',
+               k_metric = 'M', k_no_field = '-';
+constexpr std::array<std::pair<char, std::string_view>, 10> k_fields{{{k_request, "R"},
+                                                                      {k_resource_spans, "ESb"},
+                                                                      {'E', "Avb"},  // resource
+                                                                      {'S', "bLb"},  // scope
+                                                                      {k_span, "bbbbbv88Avbvbvb4"},
+                                                                      {k_log, "8vb-bAv4bb8b"},
+                                                                      {k_metric, "bbb-O-O-OOOA"},
+                                                                      {'O', "Ivv"},        // points
+                                                                      {'I', "b88---b-b"},  // point
+                                                                      {'A', "bb"}}};  // attribute
 
 /// A letter of k_fields.
-char field_of(MessageKind message, std::uint32_t number) {
-  if (message == MessageKind::resource_spans && number == field::k_library_spans) {
+char field_of(char message, std::uint32_t number) {
+  if (message == k_resource_spans && number == field::k_library_spans) {
     number = field::k_scope_spans;
   }
   const auto* const known =
@@ -73,14 +59,13 @@ enum class Likeness : std::uint8_t { none, possible, certain };
 /// Whether a message is of a kind: certain at the first time, none at a field that it cannot have;
 /// resources are alike in all signals. `leaf`: what a signal has in their scopes. `text`: the
 /// message, or its begin. `size`: of the message.
-Likeness likeness_of(MessageKind kind, MessageKind leaf, std::string_view text,
-                     std::uint64_t size) {
+Likeness likeness_of(char kind, char leaf, std::string_view text, std::uint64_t size) {
   protozero::pbf_reader reader(text.data(), text.size());
   try {
     while (reader.next()) {
       const char known = field_of(kind, reader.tag());
       // Spans may get further fields; a message with others is of another kind.
-      if (known == k_no_field ? kind != MessageKind::span : wire_of(known) != reader.wire_type()) {
+      if (known == k_no_field ? kind != k_span : wire_of(known) != reader.wire_type()) {
         return Likeness::none;
       }
       if (reader.wire_type() != Wire::length_delimited) {
@@ -94,9 +79,8 @@ Likeness likeness_of(MessageKind kind, MessageKind leaf, std::string_view text,
       if (inner_size > size - static_cast<std::uint64_t>(at - text.data())) return Likeness::none;
       const std::string_view inner(at, std::min(static_cast<std::uint64_t>(end - at), inner_size));
       if (known >= 'A' && known <= 'Z') {
-        const MessageKind inside{known};
         const Likeness likeness =
-            likeness_of(inside == MessageKind::leaf ? leaf : inside, leaf, inner, inner_size);
+            likeness_of(known == k_leaf ? leaf : known, leaf, inner, inner_size);
         if (likeness != Likeness::possible) return likeness;
       }
       if (inner.size() < inner_size) return Likeness::possible;
@@ -133,12 +117,11 @@ void append_fixed_size(std::uint64_t size, std::string& to) {
 }
 
 Signal signal_of(std::string_view beginning, std::uint64_t size) {
-  for (const auto& [leaf, signal] : {std::pair(MessageKind::span, Signal::spans),
-                                     {MessageKind::log, Signal::logs},
-                                     {MessageKind::metric, Signal::metrics}}) {
-    const Likeness likeness =
-        likeness_of(MessageKind::request, leaf, beginning.substr(0, size), size);
-    if (likeness == Likeness::certain) return signal;
+  for (const auto& [leaf, signal] :
+       {std::pair(k_span, Signal::spans), {k_log, Signal::logs}, {k_metric, Signal::metrics}}) {
+    if (likeness_of(k_request, leaf, beginning.substr(0, size), size) == Likeness::certain) {
+      return signal;
+    }
   }
   return Signal::none;
 }

@@ -20,14 +20,38 @@
 namespace entrain::spans {
 namespace {
 
+constexpr std::string_view k_blanks = " \t\r\n";
+
+std::uint64_t lines_in(std::string_view text) {
+  return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
 /// Splits a text, or the next piece of one, into JSON documents: the whole text, one per line, or
 /// several in sequence.
 class Documents {
  public:
-  Documents(std::string_view text, const TextSoFar& so_far);
+  Documents(std::string_view text, const TextSoFar& so_far)
+      : text_(text), number_(so_far.documents), lines_(so_far.lines), is_last_(so_far.is_last) {
+    if (so_far.bytes == 0 && text_.starts_with(json::k_byte_order_mark)) {
+      at_ = json::k_byte_order_mark.size();
+    }
+    at_ = std::min(text_.find_first_not_of(k_blanks, at_), text_.size());
+    kind_ = so_far.are_lines || is_lines() ? Kind::lines : Kind::one;
+  }
 
   /// Moves to the next document; false after the last one.
-  bool next(std::string_view& document);
+  bool next(std::string_view& document) {
+    begin_ = at_;
+    if (begin_ == text_.size()) return false;
+    std::size_t end = text_.size();
+    if (kind_ == Kind::lines) end = std::min(text_.find('\n', begin_), end);
+    if (kind_ == Kind::sequence) end = end_of_value();
+    ++number_;
+    document = text_.substr(begin_, end - begin_);
+    reaches_end_ = end == text_.size();
+    at_ = std::min(text_.find_first_not_of(k_blanks, end), text_.size());
+    return true;
+  }
   [[nodiscard]] std::size_t begin() const { return begin_; }
   /// Number of documents up to here, from the begin of the text.
   [[nodiscard]] std::uint64_t count() const { return number_; }
@@ -37,16 +61,41 @@ class Documents {
   }
   /// Restarts with a sequence of objects, if the whole text was taken for one document. False if no
   /// second object begins after the first one.
-  bool split();
+  bool split() {
+    if (kind_ != Kind::one || text_[begin_] != '{') return false;
+    at_ = begin_;
+    const std::size_t next = text_.find_first_not_of(k_blanks, end_of_value());
+    if (next == std::string_view::npos || text_[next] != '{') return false;
+    kind_ = Kind::sequence;
+    number_ = 0;
+    return true;
+  }
   /// Location of the current document, for messages.
-  [[nodiscard]] std::string place(const std::string& name) const;
+  [[nodiscard]] std::string place(const std::string& name) const {
+    if (kind_ == Kind::sequence) return fmt::format("{}, document {}", name, number_);
+    if (kind_ == Kind::one) return name;
+    return fmt::format("{}:{}", name, 1 + lines_ + lines_in(text_.substr(0, begin_)));
+  }
   /// True if the first line is an object or a list, and another one of the same kind follows.
-  [[nodiscard]] bool is_lines() const;
+  [[nodiscard]] bool is_lines() const {
+    const std::size_t line = text_.find('\n', at_);
+    if (line == std::string_view::npos) return false;
+    const char open = text_[at_];
+    if (open != '{' && open != '[') return false;
+    const std::size_t last = text_.substr(0, line).find_last_not_of(k_blanks);
+    const std::size_t next = text_.find_first_not_of(k_blanks, line);
+    return text_[last] == (open == '{' ? '}' : ']') && next != std::string_view::npos &&
+           text_[next] == open;
+  }
 
  private:
   enum class Kind : std::uint8_t { one, lines, sequence };
 
-  [[nodiscard]] std::size_t end_of_value() const;
+  [[nodiscard]] std::size_t end_of_value() const {
+    json::Scanner scanner(text_.substr(at_));
+    std::string_view value;
+    return scanner.value(value) ? at_ + scanner.position() : text_.size();
+  }
 
   std::string_view text_;
   std::size_t at_ = 0, begin_ = 0;
@@ -54,78 +103,6 @@ class Documents {
   Kind kind_ = Kind::one;
   bool reaches_end_ = false, is_last_ = true;
 };
-
-constexpr std::string_view k_blanks = " \t\r\n";
-
-std::uint64_t lines_in(std::string_view text) {
-  return static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
-}
-
-Documents::Documents(std::string_view text, const TextSoFar& so_far)
-    : text_(text), number_(so_far.documents), lines_(so_far.lines), is_last_(so_far.is_last) {
-  if (so_far.bytes == 0 && text_.starts_with(json::k_byte_order_mark)) {
-    at_ = json::k_byte_order_mark.size();
-  }
-  at_ = std::min(text_.find_first_not_of(k_blanks, at_), text_.size());
-  kind_ = so_far.are_lines || is_lines() ? Kind::lines : Kind::one;
-}
-
-bool Documents::next(std::string_view& document) {
-  begin_ = at_;
-  if (begin_ == text_.size()) return false;
-  std::size_t end = text_.size();
-  if (kind_ == Kind::lines) end = std::min(text_.find('\n', begin_), end);
-  if (kind_ == Kind::sequence) end = end_of_value();
-  ++number_;
-  document = text_.substr(begin_, end - begin_);
-  reaches_end_ = end == text_.size();
-  at_ = std::min(text_.find_first_not_of(k_blanks, end), text_.size());
-  return true;
-}
-
-bool Documents::split() {
-  if (kind_ != Kind::one || text_[begin_] != '{') return false;
-  at_ = begin_;
-  const std::size_t end = end_of_value();
-  const std::size_t next = text_.find_first_not_of(k_blanks, end);
-  if (next == std::string_view::npos || text_[next] != '{') return false;
-  kind_ = Kind::sequence;
-  at_ = begin_;
-  number_ = 0;
-  return true;
-}
-
-std::string Documents::place(const std::string& name) const {
-  switch (kind_) {
-    case Kind::lines: {
-      const std::string_view before = text_.substr(0, begin_);
-      return fmt::format("{}:{}", name, 1 + lines_ + lines_in(before));
-    }
-    case Kind::sequence:
-      return fmt::format("{}, document {}", name, number_);
-    case Kind::one:
-      return name;
-  }
-  return name;
-}
-
-bool Documents::is_lines() const {
-  const std::size_t line = text_.find('\n', at_);
-  if (line == std::string_view::npos) return false;
-  const char open = text_[at_];
-  if (open != '{' && open != '[') return false;
-  const std::size_t last = text_.substr(0, line).find_last_not_of(k_blanks);
-  const std::size_t next = text_.find_first_not_of(k_blanks, line);
-  return text_[last] == (open == '{' ? '}' : ']') && next != std::string_view::npos &&
-         text_[next] == open;
-}
-
-std::size_t Documents::end_of_value() const {
-  const std::string_view rest = text_.substr(at_);
-  json::Scanner scanner(rest);
-  std::string_view value;
-  return scanner.value(value) ? at_ + scanner.position() : text_.size();
-}
 
 /// They nearly always stand in order.
 template <class All>
