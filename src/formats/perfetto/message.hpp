@@ -61,7 +61,7 @@ Number fixed_number(std::string_view bytes) {
 
 /// Calls `see(field, value)` for each field of a message. Throws protozero::exception for bytes
 /// that are no message: as protozero::pbf_reader, of which it is a shorter way through.
-template <class Field, class See>
+template <class Field = std::uint32_t, class See>
 void for_each_field(std::string_view message, const See& see) {
   const char* at = message.data();
   const char* const end = at + message.size();

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/spans/family.hpp"
 
-#include <algorithm>
-
 namespace entrain::spans {
 
 Family::Family(const Spans& spans) : spans_(spans), halves_(spans.ids.size()) {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <string>
-#include <string_view>
 
 #include "base/utf8.hpp"
 #include "formats/perfetto/message.hpp"
@@ -24,16 +22,16 @@ void take_time(const Value& value, Number& number) {
 void read_packed_attribute(Reader& reader, std::string_view attribute, Place& place, Draft* span) {
   std::string_view key, text;
   std::string& list = reader.list_text;
-  for_each_field<std::uint32_t>(attribute, [&](std::uint32_t number, const Value& value) {
+  for_each_field(attribute, [&](std::uint32_t number, const Value& value) {
     if (number == field::k_key) key = value.bytes;
     if (number != field::k_value) return;
-    for_each_field<std::uint32_t>(value.bytes, [&](std::uint32_t type, const Value& plain) {
+    for_each_field(value.bytes, [&](std::uint32_t type, const Value& plain) {
       if (type == field::k_string) text = plain.bytes;
       if (type != field::k_array) return;
       if (text.data() != list.data()) list = text;
-      for_each_field<std::uint32_t>(plain.bytes, [&](std::uint32_t of, const Value& element) {
+      for_each_field(plain.bytes, [&](std::uint32_t of, const Value& element) {
         if (of != field::k_elements) return;
-        for_each_field<std::uint32_t>(element.bytes, [&](std::uint32_t kind, const Value& string) {
+        for_each_field(element.bytes, [&](std::uint32_t kind, const Value& string) {
           if (kind == field::k_string) list.append(string.bytes) += '\n';
         });
       });
@@ -58,7 +56,7 @@ bool read_packed_span(Reader& reader, std::string_view message) {
   Draft& draft = reader.draft.begin_span(Mark::Form::protobuf);
   reader.id_texts.clear();
   draft.self = message;
-  for_each_field<std::uint32_t>(message, [&](std::uint32_t number, const Value& value) {
+  for_each_field(message, [&](std::uint32_t number, const Value& value) {
     switch (number) {
       case field::k_trace:
         draft.trace = read_packed_id(reader, value.bytes, k_trace_digits);
@@ -83,18 +81,15 @@ bool read_packed_span(Reader& reader, std::string_view message) {
         return read_packed_attribute(reader, value.bytes, draft.place, &draft);
       case field::k_links: {
         FarSpan& link = draft.links.emplace_back();
-        return for_each_field<std::uint32_t>(
-            value.bytes, [&](std::uint32_t inner, const Value& id) {
-              if (inner == 1) link.trace = read_packed_id(reader, id.bytes, k_trace_digits);
-              if (inner == 2) link.id = read_packed_id(reader, id.bytes, k_span_digits);
-            });
+        return for_each_field(value.bytes, [&](std::uint32_t inner, const Value& id) {
+          if (inner == 1) link.trace = read_packed_id(reader, id.bytes, k_trace_digits);
+          if (inner == 2) link.id = read_packed_id(reader, id.bytes, k_span_digits);
+        });
       }
       case field::k_events:
-        return for_each_field<std::uint32_t>(value.bytes,
-                                             [&](std::uint32_t inner, const Value& time) {
-                                               if (inner == field::k_event_time)
-                                                 take_time(time, draft.instants.emplace_back());
-                                             });
+        return for_each_field(value.bytes, [&](std::uint32_t inner, const Value& time) {
+          if (inner == field::k_event_time) take_time(time, draft.instants.emplace_back());
+        });
       default:
         return;
     }
@@ -108,15 +103,15 @@ bool read_packed_resource(Reader& reader, std::string_view message) {
   Place place;
   bool good = true;
   const Reader::State before = reader.state();
-  for_each_field<std::uint32_t>(message, [&](std::uint32_t number, const Value& value) {
+  for_each_field(message, [&](std::uint32_t number, const Value& value) {
     if (number == field::k_resource) {
-      for_each_field<std::uint32_t>(value.bytes, [&](std::uint32_t inner, const Value& attribute) {
+      for_each_field(value.bytes, [&](std::uint32_t inner, const Value& attribute) {
         if (inner != field::k_attributes_of_resource) return;
         read_packed_attribute(reader, attribute.bytes, place, nullptr);
       });
     }
     if (number != field::k_scope_spans && number != field::k_library_spans) return;
-    for_each_field<std::uint32_t>(value.bytes, [&](std::uint32_t inner, const Value& span) {
+    for_each_field(value.bytes, [&](std::uint32_t inner, const Value& span) {
       if (inner == field::k_spans) good = good && read_packed_span(reader, span.bytes);
     });
   });
@@ -133,7 +128,7 @@ bool read_message(Reader& reader, std::string_view request) {
     reader.spans.other_signal = signal == Signal::logs ? "logs" : "metrics";
     return true;
   }
-  for_each_field<std::uint32_t>(request, [&](std::uint32_t number, const Value& value) {
+  for_each_field(request, [&](std::uint32_t number, const Value& value) {
     if (number == field::k_resource_spans) good = good && read_packed_resource(reader, value.bytes);
   });
   return good;

@@ -189,7 +189,7 @@ class Marker {
     if (depth == 0) return std::string(message) + attribute_at(message.data() + message.size());
     std::string result;
     const char* done = message.data();
-    for_each_field<std::uint32_t>(message, [&](std::uint32_t number, const Value& value) {
+    for_each_field(message, [&](std::uint32_t number, const Value& value) {
       if (!is_around(number, depth) || value.bytes.data() == nullptr) return;
       const std::string inner = rebuilt(value.bytes, depth - 1);
       if (inner.size() == value.bytes.size()) return;

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cstdint>
 #include <span>
-#include <string>
-#include <string_view>
 
 #include <fmt/format.h>
 #include <protozero/exception.hpp>
@@ -15,7 +12,6 @@
 #include "formats/json/scanner.hpp"
 #include "formats/spans/protobuf.hpp"
 #include "formats/spans/reader.hpp"
-#include "formats/spans/spans.hpp"
 
 namespace entrain::spans {
 namespace {

@@ -2,9 +2,7 @@
 #include "formats/spans/recording.hpp"
 
 #include <algorithm>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "base/fail.hpp"
 #include "base/try.hpp"

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "formats/spans/screen.hpp"
 
-#include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <optional>
 
 #include <fmt/format.h>

@@ -6,9 +6,6 @@
 #include <map>
 #include <optional>
 #include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include <fmt/ranges.h>
 
@@ -16,7 +13,6 @@
 #include "base/try.hpp"
 #include "formats/tables/columns.hpp"
 #include "formats/tables/reader.hpp"
-#include "formats/tables/times.hpp"
 
 namespace entrain::spans {
 namespace {

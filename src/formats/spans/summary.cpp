@@ -3,10 +3,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <utility>
 
-#include "base/ids.hpp"
-#include "base/name_table.hpp"
 #include "formats/tables/times.hpp"
 
 namespace entrain::spans {

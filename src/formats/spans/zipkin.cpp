@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <span>
-#include <string_view>
 
 #include "formats/spans/reader.hpp"
 #include "formats/tables/times.hpp"
