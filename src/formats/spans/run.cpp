@@ -3,12 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
-#include <optional>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include <fmt/ranges.h>
 
@@ -23,17 +18,6 @@ namespace entrain::spans {
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string_view name_of(Encoding encoding) {
-  constexpr std::array<std::string_view, 3> k_names{"JSON", "Protobuf", "CSV"};
-  return k_names[static_cast<std::size_t>(encoding)];
-}
-
-/// True if spans can get attributes.
-bool have_attributes(std::span<const SourceFile> files) {
-  return std::ranges::none_of(
-      files, [](const SourceFile& file) { return file.encoding == Encoding::csv; });
-}
 
 /// Hash of all members of a span except its times.
 std::uint64_t hash_of(const Spans& spans, const Span& span) {
@@ -86,18 +70,12 @@ Run::Run(std::vector<SourceFile> sources, const Fitted& fitted, unsigned threads
     : files_(std::move(sources)), threads_(threads), is_part_(true) {
   known_.identity.periods = fitted.periods;
   for (const std::string& name : fitted.places) names_.number(name);
-  has_marks = have_attributes(files_);
-  holds = formats::DocumentKind::spans;
-  for (const SourceFile& file : files_) {
-    files.push_back(file.path);
-    bytes += file.bytes;
-    events += file.events;
-  }
+  for (const SourceFile& file : files_) events += file.events;
+  name_files();
 }
 
 Run::Run(std::vector<SourceFile> sources, Spans& spans, unsigned threads, const Known* known)
     : files_(std::move(sources)), threads_(threads) {
-  holds = formats::DocumentKind::spans;
   const Family family(spans);
   if (known != nullptr) {
     known_ = *known;
@@ -138,8 +116,9 @@ Run::Run(std::vector<SourceFile> sources, Spans& spans, unsigned threads, const 
   }
   set_aside.insert(set_aside.end(), known_.identity.set_aside.begin(),
                    known_.identity.set_aside.end());
-  for (const DoubtfulPair& pair : edges.rejected.doubtful)
+  for (const DoubtfulPair& pair : edges.rejected.doubtful) {
     set_aside.push_back(doubtful_of(pair, clocks));
+  }
   for (const ClockShownTwice& one : edges.rejected.clocks_shown_twice) {
     set_aside.push_back(shown_twice_of(one, clocks));
   }
@@ -157,7 +136,6 @@ Run::Run(std::vector<SourceFile> sources, Spans& spans, unsigned threads, const 
   skipped = std::move(edges.counters);
   events = 2 * spans.all.size();
   calls = found_.size() + edges.without_parent;
-  has_marks = have_attributes(files_);
   coverage.receives = calls;
   coverage.paired = found_.size();
   coverage.lost = edges.without_parent;
@@ -165,6 +143,7 @@ Run::Run(std::vector<SourceFile> sources, Spans& spans, unsigned threads, const 
   warn_of_duplicates(spans, family);
   warn_of_dropped_ends(edges.rejected.operations);
   warn_of_immovable_times(spans);
+  name_files();
   name_contents();
 }
 
@@ -181,10 +160,8 @@ void Run::name_worst_edges(const Spans& spans) {
   for (const Edge& edge : found_) {
     if (edge.rejection != Rejection::none || margin(edge) != least) continue;
     const Span& child = spans.all[edge.child];
-    const std::string operation =
-        child.operation == k_none ? std::string()
-                                  : fmt::format("{}, ", spans.operations.all()[child.operation]);
-    const std::string name = operation + words_for(spans, child);
+    const std::string name =
+        fmt::format("{}, {}", spans.operations.all()[child.operation], words_for(spans, child));
     event_names[{edge.cause, edge.cause_time}] = name;
     constexpr std::uint64_t k_s = 1'000'000'000;
     const std::uint64_t shown = edge.effect_time - edge.step;
@@ -237,26 +214,33 @@ void Run::warn_of_immovable_times(const Spans& spans) {
                   spans.immovable_times == 1 ? "it is" : "they are", spans.first_immovable_time));
 }
 
-void Run::name_contents() {
-  format = "spans of services as ";
-  std::set<std::string_view> encodings;
-  for (const SourceFile& file : files_) encodings.insert(name_of(file.encoding));
-  format += fmt::format("{}", fmt::join(encodings, " and "));
-  words = {.single = "request, reply",
-           .receive = "call",
-           .receives = "calls",
-           .violation = "work begins before its request, or ends after its reply",
-           .written = "copy"};
+void Run::name_files() {
+  holds = formats::DocumentKind::spans;
+  has_marks = true;
   for (const SourceFile& file : files_) {
+    has_marks &= file.encoding != Encoding::csv;  // rows can get no attributes
     files.push_back(file.path);
     bytes += file.bytes;
   }
 }
 
+void Run::name_contents() {
+  std::set<std::string_view> encodings;
+  for (const SourceFile& file : files_) {
+    constexpr std::array<std::string_view, 3> k_names{"JSON", "Protobuf", "CSV"};
+    encodings.insert(k_names[static_cast<std::size_t>(file.encoding)]);
+  }
+  format = fmt::format("spans of services as {}", fmt::join(encodings, " and "));
+  words = {.single = "request, reply",
+           .receive = "call",
+           .receives = "calls",
+           .violation = "work begins before its request, or ends after its reply",
+           .written = "copy"};
+}
+
 Result<void> Run::write_file(const fs::path& to, const SourceFile& file,
                              std::span<const ClockMap> maps, bool marked) const {
-  const bool is_copy =
-      std::all_of(maps.begin(), maps.end(), [](const ClockMap& map) { return map.is_identity(); });
+  const bool is_copy = std::ranges::all_of(maps, &ClockMap::is_identity);
   if (is_copy && !is_part_) return duplicate_file(file.path, to);
   TRY_ASSIGN(SpanText document, load_again(file));
   if (is_copy) return duplicate_file(file.path, to);
@@ -447,14 +431,10 @@ Result<std::unique_ptr<formats::Recording>> Run::read_back(const fs::path& folde
   const Known known = known_after(maps);
   TRY_ASSIGN(std::unique_ptr<Run> written, read_run(paths, files_.front().max_unpacked,
                                                     files_.front().columns, threads_, &known));
-  const auto other = [](const Edge& a, const Edge& b) {
-    return a.cause != b.cause || a.effect != b.effect || a.is_end != b.is_end;
+  const auto is_same = [](const Edge& a, const Edge& b) {
+    return a.cause == b.cause && a.effect == b.effect && a.is_end == b.is_end;
   };
-  bool same = written->events == events && written->found_.size() == found_.size();
-  for (std::size_t i = 0; same && i < found_.size(); ++i) {
-    same = !other(written->found_[i], found_[i]);
-  }
-  if (!same) {
+  if (written->events != events || !std::ranges::equal(written->found_, found_, is_same)) {
     return output_error(
         "the corrected files do not hold the calls of the original; they were not kept; write to "
         "another disk");

@@ -77,6 +77,7 @@ class Run : public formats::Recording {
   void warn_of_duplicates(const Spans& spans, const Family& family);
   void warn_of_dropped_ends(const std::vector<DroppedEnds>& dropped);
   void warn_of_immovable_times(const Spans& spans);
+  void name_files();
   void name_contents();
   [[nodiscard]] Result<void> write_file(const std::filesystem::path& to, const SourceFile& file,
                                         std::span<const ClockMap> maps, bool marked) const;
