@@ -42,9 +42,6 @@ class SpanIds {
  public:
   /// The number of a span; adds unknown ones.
   std::uint32_t number(const Id& trace, const Id& id) { return number(key_of(trace, id)); }
-  std::uint32_t number(std::string_view trace, std::string_view id) {
-    return number(id_in(trace, k_trace_digits), id_in(id, k_span_digits));
-  }
   /// A span, as it is looked up.
   struct Key {
     std::uint64_t high = 0, low = 0;  ///< trace; its number in `texts_`, if it is another text

@@ -12,16 +12,20 @@ namespace {
 
 using testing::ElementsAre;
 
+std::uint32_t number_in(SpanIds& ids, std::string_view trace, std::string_view id) {
+  return ids.number(id_in(trace, k_trace_digits), id_in(id, k_span_digits));
+}
+
 TEST(SpanIds, OfAnotherTableGetTheNumbersThatTheyWouldGetHere) {
   SpanIds ids, next;
-  ids.number("a1", "5");
-  ids.number("trace x", "span y");
+  number_in(ids, "a1", "5");
+  number_in(ids, "trace x", "span y");
   for (const char* const trace : {"trace z", "trace x", "00A1"}) {
-    next.number(trace, "span y");
-    next.number(trace, "05");
+    number_in(next, trace, "span y");
+    number_in(next, trace, "05");
   }
   EXPECT_THAT(ids.add(next), ElementsAre(2, 3, 1, 4, 5, 0));
-  EXPECT_EQ(ids.number("trace z", "span y"), 2);
+  EXPECT_EQ(number_in(ids, "trace z", "span y"), 2);
   EXPECT_EQ(ids.trace_of(4), "trace x");
   EXPECT_EQ(ids.id_of(4), "5");
   EXPECT_EQ(ids.hash_of(2), next.hash_of(0));
@@ -30,14 +34,14 @@ TEST(SpanIds, OfAnotherTableGetTheNumbersThatTheyWouldGetHere) {
 TEST(SpanIds, of_every_length_and_notation_are_compared_as_numbers) {
   const std::string low = "00f067aa0ba902b7", high = "4bf92f3577b34da6";
   SpanIds ids;
-  const std::uint32_t first = ids.number(high + low, low);
-  EXPECT_EQ(ids.number("4BF92F3577B34DA600F067AA0BA902B7", "f067AA0ba902b7"), first);
-  EXPECT_EQ(ids.number("0000" + high + low, "0000" + low), first);
+  const std::uint32_t first = number_in(ids, high + low, low);
+  EXPECT_EQ(number_in(ids, "4BF92F3577B34DA600F067AA0BA902B7", "f067AA0ba902b7"), first);
+  EXPECT_EQ(number_in(ids, "0000" + high + low, "0000" + low), first);
   const std::string bytes("\x4b\xf9\x2f\x35\x77\xb3\x4d\xa6\x00\xf0\x67\xaa\x0b\xa9\x02\xb7", 16);
   EXPECT_EQ(ids.number(id_in_bytes(bytes), id_in_bytes(bytes.substr(8))), first);
   // One more digit, or another letter, is another id.
   for (const std::string& id : {"1" + low, low.substr(1) + "g", low.substr(0, 15) + "=", high}) {
-    EXPECT_NE(ids.number(high + low, id), first) << id;
+    EXPECT_NE(number_in(ids, high + low, id), first) << id;
   }
   EXPECT_TRUE(id_in("0000000000000000", k_span_digits).is_zero());
   EXPECT_FALSE(id_in("000000000000000g", k_span_digits).is_zero());

@@ -2,8 +2,6 @@
 #include "formats/spans/likely_clock.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <optional>
 #include <utility>
 
 #include "base/big_vector.hpp"
@@ -193,8 +191,7 @@ class Search {
     std::int32_t right = 0;
     for (std::size_t i = 0; i < bounds.size(); ++i) {
       widen(reach(i));
-      const std::int32_t useless =
-          rest_.empty() || most == k_unlimited ? most : most - rest_[i + 1];
+      const std::int32_t useless = rest_.empty() ? most : most - rest_[i + 1];
       const std::int32_t least = costs_.least();
       least_.push_back(least);
       costs_.limit_and_add(std::min(least, right) + ClockPrices::step, bounds[i], useless);
@@ -323,16 +320,11 @@ bool look_back(Search& search, std::span<const Bound> bounds, std::int32_t most)
 
 }  // namespace likely
 
-struct ClockFinder::Memory {
-  likely::Search search;
-};
-
-ClockFinder::ClockFinder() : memory_(std::make_unique<Memory>()) {}
-ClockFinder::~ClockFinder() = default;
+ClockFinder::ClockFinder() : search_(std::make_shared<likely::Search>()) {}
 
 std::optional<LikelyClock> ClockFinder::find(std::span<const Bound> bounds, std::int32_t most) {
   if (bounds.empty()) return most > 0 ? std::optional(LikelyClock()) : std::nullopt;
-  likely::Search& search = memory_->search;
+  likely::Search& search = *search_;
   if (!look_back(search, bounds, most)) return std::nullopt;
   std::optional<LikelyClock> best = search.run(bounds, ClockPrices::wander_ppm, most);
   if (best) most = best->bits;

@@ -10,6 +10,10 @@
 
 namespace entrain::spans {
 
+namespace likely {
+class Search;
+}
+
 /// A bound on what has to be added to a clock at a time.
 struct Bound {
   std::int64_t time = 0;    ///< ns, by another clock
@@ -51,14 +55,12 @@ struct LikelyClock {
 class ClockFinder {
  public:
   ClockFinder();
-  ~ClockFinder();
   /// The cheapest clock, if it costs less than `most` bits. `bounds`: in order of time.
   std::optional<LikelyClock> find(std::span<const Bound> bounds,
                                   std::int32_t most = std::numeric_limits<std::int32_t>::max());
 
  private:
-  struct Memory;
-  std::unique_ptr<Memory> memory_;
+  std::shared_ptr<likely::Search> search_;
 };
 
 }  // namespace entrain::spans

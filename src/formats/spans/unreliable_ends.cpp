@@ -2,22 +2,19 @@
 #include "formats/spans/edges.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
 #include <queue>
-#include <span>
-#include <utility>
-#include <vector>
 
-#include "base/big_vector.hpp"
 #include "base/disjoint_sets.hpp"
 #include "base/exact.hpp"
 #include "base/stray_times.hpp"
 #include "formats/spans/likely_clock.hpp"
-#include "formats/spans/screen.hpp"
 
 namespace entrain::spans {
 namespace {
@@ -48,8 +45,7 @@ class ClockSearch {
       : spans_(spans),
         edges_(edges),
         hosts_(hosts),
-        cause_offset_(edges.size()),
-        effect_offset_(edges.size()),
+        offsets_{BigVector<std::int64_t>(edges.size()), BigVector<std::int64_t>(edges.size())},
         price_(edges.size()),
         shown_twice_(edges.size()) {
     std::vector<std::size_t> counts(hosts);
@@ -68,8 +64,7 @@ class ClockSearch {
 
   /// True if an edge does not hold.
   [[nodiscard]] bool is_broken(std::uint32_t e) const {
-    return time(edges_[e].cause_time, cause_offset_[e]) >
-           time(edges_[e].effect_time, effect_offset_[e]);
+    return time(k_cause, e) > time(k_effect, e);
   }
 
   /// Clocks to begin with, where edges show that some are wrong: those of the largest set of hosts
@@ -143,15 +138,14 @@ class ClockSearch {
   /// back.
   [[nodiscard]] bool is_shown_twice(std::uint32_t e) const { return shown_twice_[e] != 0; }
   [[nodiscard]] bool is_shown_twice(std::uint32_t e, std::uint32_t host) const {
-    return (shown_twice_[e] & side_of(host, e)) != 0;
+    return (shown_twice_[e] & bit_of(host, e)) != 0;
   }
 
   /// Folds of clocks that were set back to before all that they showed.
   [[nodiscard]] std::vector<Fold> folds() const {
     std::vector<Fold> all;
     for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
-      const std::vector<Fold> folds = folds_of(host);
-      all.insert(all.end(), folds.begin(), folds.end());
+      std::ranges::copy(folds_of(host), std::back_inserter(all));
     }
     return all;
   }
@@ -208,8 +202,19 @@ class ClockSearch {
   static std::pair<std::int64_t, std::uint32_t> place_of(const Bound& bound) {
     return {bound.time, bound.edge};
   }
-  static std::int64_t time(std::uint64_t stamp, std::int64_t offset) {
-    return static_cast<std::int64_t>(stamp) + offset;
+  static constexpr unsigned k_cause = 0, k_effect = 1;
+  /// The end of an edge that is of a host.
+  [[nodiscard]] unsigned side_of(std::uint32_t host, std::uint32_t e) const {
+    return edges_[e].cause == host ? k_cause : k_effect;
+  }
+  [[nodiscard]] unsigned bit_of(std::uint32_t host, std::uint32_t e) const {
+    return 1U << side_of(host, e);
+  }
+  [[nodiscard]] std::uint64_t stamp(unsigned side, std::uint32_t e) const {
+    return side == k_cause ? edges_[e].cause_time : edges_[e].effect_time;
+  }
+  [[nodiscard]] std::int64_t time(unsigned side, std::uint32_t e) const {
+    return static_cast<std::int64_t>(stamp(side, e)) + offsets_[side][e];
   }
   [[nodiscard]] std::int32_t bits_of_edges(const Host& host) const {
     return std::accumulate(host.bounds.begin(), host.bounds.end(), 0,
@@ -217,24 +222,17 @@ class ClockSearch {
                              return sum + (is_broken(bound.edge) ? price_[bound.edge] : 0);
                            });
   }
-  std::int64_t& own_offset(std::uint32_t host, std::uint32_t e) {
-    return edges_[e].cause == host ? cause_offset_[e] : effect_offset_[e];
-  }
   [[nodiscard]] std::uint64_t own_stamp(std::uint32_t host, std::uint32_t e) const {
-    return edges_[e].cause == host ? edges_[e].cause_time : edges_[e].effect_time;
-  }
-  /// The time of the other clock of an edge.
-  [[nodiscard]] std::int64_t other_time(std::uint32_t host, std::uint32_t e) const {
-    return edges_[e].cause == host ? time(edges_[e].effect_time, effect_offset_[e])
-                                   : time(edges_[e].cause_time, cause_offset_[e]);
+    return stamp(side_of(host, e), e);
   }
   /// The bound that an edge sets to a clock.
   [[nodiscard]] Bound bound_of(std::uint32_t host, std::uint32_t e) const {
-    const std::int64_t other = other_time(host, e);
-    const std::int64_t offset = other - time(own_stamp(host, e), 0);
+    const unsigned side = side_of(host, e);
+    const std::int64_t other = time(1 - side, e);
+    const std::int64_t offset = other - static_cast<std::int64_t>(stamp(side, e));
     return {.time = other,
             .offset = std::clamp(offset, -k_most_offset, k_most_offset),
-            .is_upper = edges_[e].cause == host,
+            .is_upper = side == k_cause,
             .price = price_[e],
             .edge = e};
   }
@@ -312,9 +310,8 @@ class ClockSearch {
     if (host.own_bits >= ClockPrices::step) host.own_bits += k_provisional;
     std::ranges::sort(knots);
     for (const Bound& bound : host.bounds) {
-      own_offset(number, bound.edge) = offset_at(knots, own_stamp(number, bound.edge));
-    }
-    for (const Bound& bound : host.bounds) {
+      const unsigned side = side_of(number, bound.edge);
+      offsets_[side][bound.edge] = offset_at(knots, stamp(side, bound.edge));
       hosts_[other_host(number, bound.edge)].is_current = false;
     }
   }
@@ -415,10 +412,8 @@ class ClockSearch {
     if (host.own_bits < ClockPrices::step) return folds;
     std::vector<Knot> knots;
     for (const Bound& bound : host.bounds) {
-      const bool is_cause = edges_[bound.edge].cause == number;
-      const std::uint64_t stamp = own_stamp(number, bound.edge);
-      const BigVector<std::int64_t>& offsets = is_cause ? cause_offset_ : effect_offset_;
-      knots.push_back({stamp, bound.time, time(stamp, offsets[bound.edge])});
+      const unsigned side = side_of(number, bound.edge);
+      knots.push_back({stamp(side, bound.edge), bound.time, time(side, bound.edge)});
     }
     std::ranges::sort(knots, {}, &Knot::stamp);
     for (std::size_t i = 1; i < knots.size(); ++i) {
@@ -470,34 +465,29 @@ class ClockSearch {
     Host& host = hosts_[number];
     for (std::size_t i = 0; i < host.bounds.size(); ++i) {
       const std::uint32_t e = host.bounds[i].edge;
-      std::int64_t& offset = own_offset(number, e);
+      std::int64_t& offset = offsets_[side_of(number, e)][e];
       if (offset != host.likely.offsets[i]) {
         Host& other = hosts_[other_host(number, e)];
         other.is_fitted = other.is_current = false;
       }
       offset = host.likely.offsets[i];
-      shown_twice_[e] &= ~side_of(number, e);
+      shown_twice_[e] &= ~bit_of(number, e);
     }
     for (const std::size_t i : host.twice) {
-      shown_twice_[host.bounds[i].edge] |= side_of(number, host.bounds[i].edge);
+      shown_twice_[host.bounds[i].edge] |= bit_of(number, host.bounds[i].edge);
     }
     host.own_bits = host.likely.bits - bits_of_edges(host);
     host.gain = 0;
     host.likely = {};
-  }
-  /// A bit for each end of an edge.
-  [[nodiscard]] unsigned side_of(std::uint32_t host, std::uint32_t e) const {
-    return edges_[e].cause == host ? 1U : 2U;
   }
 
   ClockFinder finder_;
   const Spans& spans_;
   std::span<const Edge> edges_;
   std::vector<Host> hosts_;
-  BigVector<std::int64_t> cause_offset_,
-      effect_offset_;                ///< corrections of the ends of edges, ns
-  BigVector<std::int32_t> price_;    ///< price of each edge; 0: no evidence
-  BigVector<unsigned> shown_twice_;  ///< sides of each edge, see side_of()
+  std::array<BigVector<std::int64_t>, 2> offsets_;  ///< corrections of the ends of edges, ns
+  BigVector<std::int32_t> price_;                   ///< price of each edge; 0: no evidence
+  BigVector<unsigned> shown_twice_;                 ///< ends of each edge, see bit_of()
 };
 
 /// Pairs of clocks with ends that do not hold although other clocks would explain each, and that
@@ -583,9 +573,7 @@ RejectedEnds reject(const Spans& spans, const ClockSearch& clocks, std::size_t h
     rejected.operations.push_back(operations[i]);
     rejected.operations.back().operation = spans.operations.all()[i];
   }
-  std::stable_sort(
-      rejected.operations.begin(), rejected.operations.end(),
-      [](const DroppedEnds& a, const DroppedEnds& b) { return a.dropped > b.dropped; });
+  std::ranges::stable_sort(rejected.operations, std::greater(), &DroppedEnds::dropped);
   return rejected;
 }
 
