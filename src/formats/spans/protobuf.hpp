@@ -48,14 +48,8 @@ class Messages {
   [[nodiscard]] std::string_view message() const { return message_; }
   /// Bytes that precede it.
   [[nodiscard]] std::string_view head() const { return head_; }
-  /// Position of the head in the text.
-  [[nodiscard]] std::size_t offset() const {
-    return static_cast<std::size_t>(head_.data() - text_.data());
-  }
   /// End of the message in the text.
   [[nodiscard]] std::size_t done() const { return at_; }
-  /// True if the text ends inside a message.
-  [[nodiscard]] bool cut() const { return at_ < text_.size(); }
 
  private:
   std::string_view text_, head_, message_;

@@ -128,7 +128,7 @@ Result<void> read_messages(std::string_view text, const TextSoFar& so_far, const
   if (so_far.bytes + messages.done() == 0) {
     return input_error("{}: its first message does not end; the file was cut off", name);
   }
-  spans.cut_files += messages.cut() ? 1 : 0;
+  spans.cut_files += messages.done() < text.size() ? 1 : 0;
   return {};
 }
 

@@ -61,6 +61,20 @@ SetAside shown_twice_of(const ClockShownTwice& one, const Clocks& clocks) {
                             one.edges, one.total, name)};
 }
 
+std::string words_for_duplicates(const Spans& spans, const Family& family) {
+  const bool is_one = family.duplicates == 1;
+  return fmt::format("{} {} the id of another one, and {} no evidence: the first is {}",
+                     family.duplicates, is_one ? "span has" : "spans have", is_one ? "is" : "are",
+                     words_for(spans, spans.all[family.first_duplicate]));
+}
+
+std::string words_for_immovable_times(const Spans& spans) {
+  const bool is_one = spans.immovable_times == 1;
+  return fmt::format("{} {} from 0 to 2^62 ns and {} when the host moves; the first is {}",
+                     spans.immovable_times, is_one ? "time is no number" : "times are no numbers",
+                     is_one ? "stays as it is" : "stay as they are", spans.first_immovable_time);
+}
+
 /// Largest number of operations with a warning of their own; the others are only counted.
 constexpr std::size_t k_most_operations = 5;
 
@@ -140,9 +154,9 @@ Run::Run(std::vector<SourceFile> sources, Spans& spans, unsigned threads, const 
   coverage.paired = found_.size();
   coverage.lost = edges.without_parent;
   name_worst_edges(spans);
-  warn_of_duplicates(spans, family);
+  if (family.duplicates > 0) warnings.push_back(words_for_duplicates(spans, family));
   warn_of_dropped_ends(edges.rejected.operations);
-  warn_of_immovable_times(spans);
+  if (spans.immovable_times > 0) warnings.push_back(words_for_immovable_times(spans));
   name_files();
   name_contents();
 }
@@ -171,15 +185,6 @@ void Run::name_worst_edges(const Spans& spans) {
   }
 }
 
-void Run::warn_of_duplicates(const Spans& spans, const Family& family) {
-  if (family.duplicates == 0) return;
-  const bool is_one = family.duplicates == 1;
-  warnings.push_back(fmt::format("{} {} the id of another one, and {} no evidence: the first is {}",
-                                 family.duplicates, is_one ? "span has" : "spans have",
-                                 is_one ? "is" : "are",
-                                 words_for(spans, spans.all[family.first_duplicate])));
-}
-
 void Run::warn_of_dropped_ends(const std::vector<DroppedEnds>& dropped) {
   for (const DroppedEnds& ends :
        std::span(dropped).first(std::min(dropped.size(), k_most_operations))) {
@@ -202,16 +207,6 @@ void Run::warn_of_dropped_ends(const std::vector<DroppedEnds>& dropped) {
                                    clocks.clocks.size(),
                                    clocks.clocks.size() == 1 ? "host" : "hosts"));
   }
-}
-
-void Run::warn_of_immovable_times(const Spans& spans) {
-  if (spans.immovable_times == 0) return;
-  warnings.push_back(
-      fmt::format("{} {} no {} from 0 to 2^62 ns and {} as {} when the host moves; the first is {}",
-                  spans.immovable_times, spans.immovable_times == 1 ? "time is" : "times are",
-                  spans.immovable_times == 1 ? "number" : "numbers",
-                  spans.immovable_times == 1 ? "stays" : "stay",
-                  spans.immovable_times == 1 ? "it is" : "they are", spans.first_immovable_time));
 }
 
 void Run::name_files() {

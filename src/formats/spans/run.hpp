@@ -74,9 +74,7 @@ class Run : public formats::Recording {
     return known_.identity.host_of(names_.find(spans.clocks.all()[clock]), time);
   }
   void name_worst_edges(const Spans& spans);
-  void warn_of_duplicates(const Spans& spans, const Family& family);
   void warn_of_dropped_ends(const std::vector<DroppedEnds>& dropped);
-  void warn_of_immovable_times(const Spans& spans);
   void name_files();
   void name_contents();
   [[nodiscard]] Result<void> write_file(const std::filesystem::path& to, const SourceFile& file,

@@ -34,7 +34,7 @@ Result<void> unpack_messages(SpanText& document, std::uint64_t most, const fs::p
   std::string& text = document.text;
   std::string message;
   Messages messages(packed, Framing::fixed32);
-  while (messages.next()) {
+  for (std::size_t begin = 0; messages.next(); begin = messages.done()) {
     TRY(check_memory_room(file, text.capacity() + messages.message().size()));
     const std::uint64_t left = most - std::min<std::uint64_t>(most, text.size());
     const std::uint64_t limit =
@@ -44,7 +44,7 @@ Result<void> unpack_messages(SpanText& document, std::uint64_t most, const fs::p
       return input_error(
           "{}: the message at byte {} is no zstd stream, or the file holds more than {} bytes when "
           "unpacked; if you trust it, allow more with --max-unpacked",
-          file.string(), messages.offset(), most);
+          file.string(), begin, most);
     }
     if (!is_json(message)) append_fixed_size(message.size(), text);
     text += message;

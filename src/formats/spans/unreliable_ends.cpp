@@ -7,7 +7,6 @@
 #include <functional>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <queue>
 
@@ -72,7 +71,7 @@ class ClockSearch {
   /// edges to them (Prim, 1957). Fits of one clock to all others, which may be as wrong, would need
   /// a round for each hop between hosts.
   void begin() {
-    std::vector<std::vector<Neighbour>> neighbours;
+    std::vector<Neighbours> neighbours;
     for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
       neighbours.push_back(neighbours_of(host));
     }
@@ -81,9 +80,9 @@ class ClockSearch {
     std::priority_queue<std::pair<std::uint32_t, std::uint32_t>> queue;  // these, and the host
     const auto add = [&](std::uint32_t host) {
       is_known[host] = 1;
-      for (const Neighbour& one : neighbours[host]) {
-        edges[one.host] += one.edges;
-        queue.emplace(edges[one.host], one.host);
+      for (const auto& [other, own] : neighbours[host]) {
+        edges[other] += own.edges;
+        queue.emplace(edges[other], other);
       }
     };
     for (const std::uint32_t host : agreeing_hosts(neighbours)) add(host);
@@ -192,12 +191,12 @@ class ClockSearch {
     std::vector<std::size_t> twice;  ///< positions there of stamps that are shown twice
   };
 
-  /// Another host that has edges with a host.
-  struct Neighbour {
-    std::uint32_t host = 0;
+  /// Edges of a host with another one.
+  struct EdgesWith {
     std::uint32_t edges = 0;
-    std::int64_t broken_bits = 0;  ///< price of its violated edges
+    std::int64_t broken_bits = 0;  ///< price of the violated ones
   };
+  using Neighbours = std::map<std::uint32_t, EdgesWith>;
 
   static std::pair<std::int64_t, std::uint32_t> place_of(const Bound& bound) {
     return {bound.time, bound.edge};
@@ -216,11 +215,14 @@ class ClockSearch {
   [[nodiscard]] std::int64_t time(unsigned side, std::uint32_t e) const {
     return static_cast<std::int64_t>(stamp(side, e)) + offsets_[side][e];
   }
+  template <class Breaks>
+  [[nodiscard]] static std::int32_t bits_of(const Host& host, const Breaks& is_broken) {
+    std::int32_t bits = 0;
+    for (const Bound& bound : host.bounds) bits += is_broken(bound) ? bound.price : 0;
+    return bits;
+  }
   [[nodiscard]] std::int32_t bits_of_edges(const Host& host) const {
-    return std::accumulate(host.bounds.begin(), host.bounds.end(), 0,
-                           [&](std::int32_t sum, const Bound& bound) {
-                             return sum + (is_broken(bound.edge) ? price_[bound.edge] : 0);
-                           });
+    return bits_of(host, [&](const Bound& bound) { return is_broken(bound.edge); });
   }
   [[nodiscard]] std::uint64_t own_stamp(std::uint32_t host, std::uint32_t e) const {
     return stamp(side_of(host, e), e);
@@ -236,44 +238,31 @@ class ClockSearch {
             .price = price_[e],
             .edge = e};
   }
-  [[nodiscard]] static std::int32_t bits_if_right(const Host& host) {
-    return std::accumulate(host.bounds.begin(), host.bounds.end(), 0,
-                           [](std::int32_t sum, const Bound& bound) {
-                             return sum + (holds(bound, 0) ? 0 : bound.price);
-                           });
-  }
   [[nodiscard]] std::uint32_t other_host(std::uint32_t host, std::uint32_t e) const {
     return edges_[e].cause == host ? edges_[e].effect : edges_[e].cause;
   }
   /// Other hosts with edges, without ends that contradict their begins.
-  [[nodiscard]] std::vector<Neighbour> neighbours_of(std::uint32_t host) const {
-    std::vector<Neighbour> all, found;
+  [[nodiscard]] Neighbours neighbours_of(std::uint32_t host) const {
+    Neighbours found;
     for (const Bound& bound : hosts_[host].bounds) {
       if (contradicts_its_begin(bound.edge)) continue;
-      all.push_back({other_host(host, bound.edge), 1, is_broken(bound.edge) ? bound.price : 0});
-    }
-    std::ranges::sort(all, {}, &Neighbour::host);
-    for (const Neighbour& one : all) {
-      if (found.empty() || found.back().host != one.host) {
-        found.push_back(one);
-      } else {
-        ++found.back().edges;
-        found.back().broken_bits += one.broken_bits;
-      }
+      EdgesWith& own = found[other_host(host, bound.edge)];
+      ++own.edges;
+      own.broken_bits += is_broken(bound.edge) ? bound.price : 0;
     }
     return found;
   }
   /// The largest set of hosts that agree, of each set that edges connect. None if all agree.
   [[nodiscard]] static std::vector<std::uint32_t> agreeing_hosts(
-      std::span<const std::vector<Neighbour>> neighbours) {
+      std::span<const Neighbours> neighbours) {
     const auto count = static_cast<std::uint32_t>(neighbours.size());
     DisjointSets agreeing(count), connected(count);
     std::size_t sets = 0;  // of connected ones, how many more there are of agreeing ones
     for (std::uint32_t host = 0; host < count; ++host) {
-      for (const Neighbour& one : neighbours[host]) {
-        sets += connected.join(host, one.host) ? 1 : 0;
-        if (one.broken_bits > ClockPrices::wrong) continue;
-        sets -= agreeing.join(host, one.host) ? 1 : 0;
+      for (const auto& [other, own] : neighbours[host]) {
+        sets += connected.join(host, other) ? 1 : 0;
+        if (own.broken_bits > ClockPrices::wrong) continue;
+        sets -= agreeing.join(host, other) ? 1 : 0;
       }
     }
     std::vector<std::uint32_t> hosts;
@@ -446,7 +435,9 @@ class ClockSearch {
       for (Bound& bound : host.bounds) bound = bound_of(number, bound.edge);
     }
     const bool is_right = host.own_bits == 0;
-    const std::int32_t bits = is_right ? bits_if_right(host) : host.own_bits + bits_of_edges(host);
+    const std::int32_t bits =
+        is_right ? bits_of(host, [](const Bound& bound) { return !holds(bound, 0); })
+                 : host.own_bits + bits_of_edges(host);
     if (bits == 0) return 0;
     if (!std::ranges::is_sorted(host.bounds, {}, place_of)) {
       std::ranges::sort(host.bounds, {}, place_of);
