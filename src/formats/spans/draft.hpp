@@ -10,7 +10,6 @@
 #include "formats/spans/spans.hpp"
 #include "formats/spans/values.hpp"
 
-/// A span while it is read.
 namespace entrain::spans {
 
 /// Attributes that tell clocks apart, the most reliable first. Those up to `host` name a machine.

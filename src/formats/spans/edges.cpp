@@ -100,7 +100,6 @@ class EdgeFinder {
     }
   }
 
-  /// Adds an edge between begins.
   void add_begin(std::uint32_t before, std::uint32_t after, bool is_link) {
     const Span &cause = spans_.all[before], &effect = spans_.all[after];
     edges_.push_back({.cause = cause.host,

@@ -46,7 +46,7 @@ struct Call {
   std::uint32_t place[2] = {0, 0};  ///< numbers in Spans::clocks
 };
 
-/// Calls between two groups, or two places of one.
+/// Calls between two groups.
 struct Pair {
   std::uint32_t group[2] = {0, 0};
   std::vector<Call> calls;

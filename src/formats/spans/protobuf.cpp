@@ -36,7 +36,6 @@ constexpr std::array<std::pair<char, std::string_view>, 10> k_fields{{{k_request
                                                                       {'I', "b88---b-b"},  // point
                                                                       {'A', "bb"}}};  // attribute
 
-/// A letter of k_fields.
 char field_of(char message, std::uint32_t number) {
   if (message == k_resource_spans && number == field::k_library_spans) {
     number = field::k_scope_spans;

@@ -27,7 +27,6 @@ struct Known {
   std::vector<std::uint32_t> hosts;  ///< hosts of the spans, in order
 };
 
-/// Spans of services.
 class Run : public formats::Recording {
  public:
   /// Files of a run whose clocks were fitted elsewhere.

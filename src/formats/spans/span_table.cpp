@@ -69,7 +69,6 @@ bool is_edge_table(std::string_view beginning) {
          reader->has(tables::k_effect_clock) && reader->has(tables::k_effect_time);
 }
 
-/// A unit by ns.
 struct NamedUnit {
   std::uint32_t ns = 1;
   Unit unit = Unit::ns;

@@ -61,7 +61,6 @@ class ClockSearch {
     }
   }
 
-  /// True if an edge does not hold.
   [[nodiscard]] bool is_broken(std::uint32_t e) const {
     return time(k_cause, e) > time(k_effect, e);
   }
@@ -160,7 +159,6 @@ class ClockSearch {
     }
     return operations;
   }
-  /// Number of the operation of an end.
   [[nodiscard]] std::uint32_t operation_of(std::uint32_t e) const {
     return spans_.all[edges_[e].child].operation;
   }

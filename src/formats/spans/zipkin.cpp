@@ -98,7 +98,6 @@ bool has_any(ZipkinV1& v1, bool is_second) {
   });
 }
 
-/// True for a begin or an end of a half.
 bool is_of_half(const Annotation& one) {
   return !one.what.empty() && std::ranges::any_of(k_halves, [&](const HalfKind& kind) {
     return one.what == kind.begin || one.what == kind.end;
