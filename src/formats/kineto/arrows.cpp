@@ -38,8 +38,8 @@ bool is_of_one_clock(std::span<const Placed> parts) {
 /// Pairs the parts of one arrow, or of all that share an id. `parts`: in order of kind and time.
 void pair_parts(std::span<const Placed> parts, ArrowEdges& result) {
   const auto of = [&](Part part) {
-    const auto found = std::ranges::equal_range(parts, part, {}, &Placed::part);
-    return std::span(found.begin(), found.end());
+    return std::span(std::ranges::lower_bound(parts, part, {}, &Placed::part),
+                     std::ranges::upper_bound(parts, part, {}, &Placed::part));
   };
   const auto starts = of(Part::start), steps = of(Part::step), ends = of(Part::end);
   const auto add = [&](const Placed& from, const Placed& to) {
