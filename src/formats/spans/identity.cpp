@@ -244,12 +244,13 @@ SetAside calls_aside(const std::string& name, std::uint64_t calls, std::uint64_t
 /// Adds what it finds to `identity`, too.
 Replicas find_replicas(const Spans& spans, const Family& family, const Screen& screen,
                        Identity& identity) {
-  Replicas replicas{std::vector<bool>(spans.groups.all().size()), {}};
-  auto& [is_split, unresolved] = replicas;
+  const std::vector<std::int64_t> steps = steps_of_groups(spans);
+  Replicas replicas{.is_split = std::vector<bool>(spans.groups.all().size()),
+                    .is_apart = places_apart(spans, family, screen, steps, identity.notes),
+                    .unresolved = {}};
+  auto& [is_split, is_apart, unresolved] = replicas;
   std::vector<std::size_t> calm(is_split.size());
   std::map<std::uint32_t, std::size_t> excluded;  // calls of groups that are several clocks
-  const std::vector<std::int64_t> steps = steps_of_groups(spans);
-  is_apart = places_apart(spans, family, screen, steps, identity.notes);
   std::vector<Pair> pairs = suspects(spans, family, screen, steps, calm);
   std::vector<std::array<Doubtful, 2>> doubtful;
   std::map<std::uint32_t, std::size_t> explained;  // pairs that a group explains as several clocks
