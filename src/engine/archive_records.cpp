@@ -72,8 +72,9 @@ BigVector<std::int64_t> measured_times(const constraints::Context& context, cons
 }
 
 /// Of several begins of a clock in an instance keeps the latest one, and of several ends the
-/// earliest one: they imply the edges of the others. Scans stay as they are.
-void keep_one_per_clock(EdgeList& list) {
+/// earliest one: they imply the edges of the others. Scans stay as they are. True if there were
+/// several.
+bool keep_one_per_clock(EdgeList& list) {
   BigVector<InstanceMember> kept;
   const auto keep = [&](const CollectiveInstance& one, std::uint64_t first, std::uint32_t count,
                         bool is_begin) {
@@ -96,7 +97,9 @@ void keep_one_per_clock(EdgeList& list) {
     one.ends = keep(one, ends, one.ends, false);
     one.first = first;
   }
+  const bool are_reduced = kept.size() < list.members.size();
   list.members = std::move(kept);
+  return are_reduced;
 }
 
 }  // namespace
@@ -128,7 +131,7 @@ ArchiveRecords records_of_domains(const Timeline& timeline, const Clocks& all, c
     for (std::uint32_t& clock : *clocks) clock = domains.of[clock];
   }
   for (InstanceMember& member : records.list.members) member.clock = domains.of[member.clock];
-  keep_one_per_clock(records.list);
+  records.are_reduced = keep_one_per_clock(records.list);
   return records;
 }
 

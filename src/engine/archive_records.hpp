@@ -27,6 +27,7 @@ struct ArchiveRecords {
   std::vector<std::string> names;     ///< names of the clocks, for reports
   std::vector<std::int64_t> offsets;  ///< one per clock, at its first event, as measured, ticks
   EdgeList list;                      ///< order: that of the graph
+  bool are_reduced = false;           ///< some clock had several begins or ends in an instance
   /// How far edges and instances may be doubted: those between processes of which some have no
   /// record were paired by guesses.
   std::vector<explain::Evidence> edges, instances;

@@ -86,6 +86,11 @@ Result<void> TimelineExplainer::explain(double most_bits, std::span<const ClockM
   }
   find_explanation(estimate);
   if (explained_ && explained_->explanation().bits > most_bits) explained_.reset();
+  if (explained_ && records_.are_reduced && told({}).is_too_fast) {
+    // That a clock was set all the time explains anything; its ranks beside each other bound it.
+    explained_.reset();
+    records_ = {};
+  }
   if (!explained_) return {};
   if (!wants_bending() && explained_->tells_of_clocks()) {
     explained_.reset();  // the correction left them as they are
