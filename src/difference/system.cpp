@@ -117,9 +117,10 @@ class System::Builder {
     for (std::size_t i = ends.size(); i-- > 0;) link(down, i, i + 1);
     for (const Event& begin : instance.begins) {
       if (!is_short(begin.clock)) continue;
-      const auto own = std::ranges::equal_range(ends, begin.clock, {}, &Event::clock);
-      const auto first = static_cast<std::size_t>(own.begin() - ends.begin());
-      const std::size_t last = first + own.size();
+      const auto own = std::ranges::lower_bound(ends, begin.clock, {}, &Event::clock);
+      const auto next = std::ranges::upper_bound(ends, begin.clock, {}, &Event::clock);
+      const auto first = static_cast<std::size_t>(own - ends.begin());
+      const auto last = static_cast<std::size_t>(next - ends.begin());
       if (first > 0) add_arc(up[first - 1], node_of(begin), stamp - begin.stamp);
       if (last < ends.size()) add_arc(down[last], node_of(begin), stamp - begin.stamp);
     }

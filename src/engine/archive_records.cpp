@@ -83,13 +83,15 @@ bool keep_one_per_clock(EdgeList& list) {
     std::ranges::sort(side, [&](const InstanceMember& a, const InstanceMember& b) {
       return a.clock != b.clock ? a.clock < b.clock : is_begin ? a.time > b.time : a.time < b.time;
     });
-    const auto rest = std::ranges::unique(side, {}, &InstanceMember::clock);
-    if (one.kind == EdgeKind::scan || rest.empty()) {
+    const auto rest = std::unique(
+        side.begin(), side.end(),
+        [](const InstanceMember& a, const InstanceMember& b) { return a.clock == b.clock; });
+    if (one.kind == EdgeKind::scan || rest == side.end()) {
       kept.insert(kept.end(), from, from + count);
       return count;
     }
-    kept.insert(kept.end(), side.begin(), rest.begin());
-    return static_cast<std::uint32_t>(rest.begin() - side.begin());
+    kept.insert(kept.end(), side.begin(), rest);
+    return static_cast<std::uint32_t>(rest - side.begin());
   };
   for (CollectiveInstance& one : list.instances) {
     const std::uint64_t first = kept.size(), ends = one.first + one.begins;

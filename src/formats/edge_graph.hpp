@@ -32,7 +32,7 @@ Result<EdgeGraph> graph_of(const trace::Definitions& definitions, const Edges& e
                            const MuTicks& mu, unsigned threads, const Progress* progress);
 
 /// Refuses invalid clocks and edges: arrays of different lengths, clocks that do not exist,
-/// stamps of 2^63 or more, delays below 0, ranges outside the members, two clocks of one name, two
+/// stamps above 2^62, delays below 0, ranges outside the members, two clocks of one name, two
 /// begins of one clock in an instance. Errors: ErrorKind::usage, naming the element. O(edges), on
 /// `threads` threads.
 Result<void> check_edges(const Clocks& clocks, const Edges& edges, unsigned threads);

@@ -48,6 +48,21 @@ std::string calls(
   return "[" + text + "]";
 }
 
+/// A span of a call, in OTLP: number 1 is the client's, number 2 the server's. `attributes`: of its
+/// place, in JSON.
+std::string half_of_call(const std::string& attributes, int call, int id, std::uint64_t from,
+                         std::uint64_t to) {
+  return fmt::format(
+      R"({{"resourceSpans":[{{"resource":{{"attributes":[{}]}},"scopeSpans":[{{"spans":[)"
+      R"({{"traceId":"{:x}","spanId":"{}","parentSpanId":"{}","kind":{},)"
+      R"("startTimeUnixNano":{},"endTimeUnixNano":{}}}]}}]}}]}})"
+      "\n",
+      attributes, call + 1, id, id == 1 ? "" : "1", id == 1 ? 3 : 2, from, to);
+}
+std::string attribute(const char* key, const char* value) {
+  return fmt::format(R"({{"key":"{}","value":{{"stringValue":"{}"}}}})", key, value);
+}
+
 std::vector<std::string> kinds_of(const Identity& identity) {
   std::vector<std::string> kinds;
   for (const SetAside& one : identity.set_aside) kinds.push_back(one.kind + " of " + one.clock);
@@ -166,18 +181,12 @@ std::string on_one_host(std::int64_t off) {
   std::string text;
   for (int i = 0; i < 20; ++i) {
     const std::int64_t begin = static_cast<std::int64_t>(k_us) * 1000 + i * 100'003'000;
-    const auto span = [&](const char* service, int id, int kind, std::int64_t from,
-                          std::int64_t to) {
-      return fmt::format(
-          R"({{"resourceSpans":[{{"resource":{{"attributes":[{{"key":"service.name","value":)"
-          R"({{"stringValue":"{}"}}}},{{"key":"host.name","value":{{"stringValue":"n1"}}}}]}},)"
-          R"("scopeSpans":[{{"spans":[{{"traceId":"{:x}","spanId":"{}","parentSpanId":"{}",)"
-          R"("kind":{},"startTimeUnixNano":{},"endTimeUnixNano":{}}}]}}]}}]}})"
-          "\n",
-          service, i + 1, id, id == 1 ? "" : "1", kind, from, to);
+    const auto span = [&](const char* service, int id, std::int64_t from, std::int64_t to) {
+      return half_of_call(attribute("service.name", service) + "," + attribute("host.name", "n1"),
+                          i, id, static_cast<std::uint64_t>(from), static_cast<std::uint64_t>(to));
     };
-    text += span("api", 1, 3, begin, begin + 2'000'000);
-    text += span("db", 2, 2, begin + 200'000 + off, begin + 1'500'000 + off);
+    text += span("api", 1, begin, begin + 2'000'000);
+    text += span("db", 2, begin + 200'000 + off, begin + 1'500'000 + off);
   }
   return text;
 }
@@ -304,18 +313,11 @@ TEST(Steps, of_begins_count_for_ends_that_follow_from_them) {
     const std::uint64_t begin = k_us * 1000 + static_cast<std::uint64_t>(i * i) * 12'345'677 +
                                 static_cast<std::uint64_t>(i * i * i) * 30;
     const std::uint64_t served = begin + 200'000, shown = served / 1'000'000 * 1'000'000;
-    const auto span = [&](const char* host, int id, int kind, std::uint64_t from,
-                          std::uint64_t to) {
-      return fmt::format(
-          R"({{"resourceSpans":[{{"resource":{{"attributes":[{{"key":"host.name","value":)"
-          R"({{"stringValue":"{}"}}}}]}},"scopeSpans":[{{"spans":[{{"traceId":"{:x}",)"
-          R"("spanId":"{}","parentSpanId":"{}","kind":{},"startTimeUnixNano":{},)"
-          R"("endTimeUnixNano":{}}}]}}]}}]}})"
-          "\n",
-          host, i + 1, id, id == 1 ? "" : "1", kind, from, to);
+    const auto span = [&](const char* host, int id, std::uint64_t from, std::uint64_t to) {
+      return half_of_call(attribute("host.name", host), i, id, from, to);
     };
-    text += span("js", 1, 3, begin, begin + 2'000'000);
-    text += span("java", 2, 2, shown, shown + 1'600'000);
+    text += span("js", 1, begin, begin + 2'000'000);
+    text += span("java", 2, shown, shown + 1'600'000);
   }
   const Found found = edges_of(read_all(text).spans);
   EXPECT_EQ(found.steps.of_begins, (std::vector<std::uint64_t>{1, 1'000'000}));
@@ -330,18 +332,11 @@ TEST(Steps, of_a_timer_that_starts_calls_are_no_resolution) {
   for (int i = 0; i < 60; ++i) {
     time += 90'000'000 * static_cast<std::uint64_t>(1 + i * i % 5 + i * i * i % 7);
     const std::uint64_t way = 150'000 + static_cast<std::uint64_t>(i * 7919 % 1000) * 400;
-    const auto span = [&](const char* host, int id, int kind, std::uint64_t from,
-                          std::uint64_t to) {
-      return fmt::format(
-          R"({{"resourceSpans":[{{"resource":{{"attributes":[{{"key":"host.name","value":)"
-          R"({{"stringValue":"{}"}}}}]}},"scopeSpans":[{{"spans":[{{"traceId":"{:x}",)"
-          R"("spanId":"{}","parentSpanId":"{}","kind":{},"startTimeUnixNano":{},)"
-          R"("endTimeUnixNano":{}}}]}}]}}]}})"
-          "\n",
-          host, i + 1, id, id == 1 ? "" : "1", kind, from, to);
+    const auto span = [&](const char* host, int id, std::uint64_t from, std::uint64_t to) {
+      return half_of_call(attribute("host.name", host), i, id, from, to);
     };
-    text += span("hub", 1, 3, time - 90'000'000, time - 90'000'000 + 3 * way);
-    text += span("dev", 2, 2, time + way, time + 2 * way);
+    text += span("hub", 1, time - 90'000'000, time - 90'000'000 + 3 * way);
+    text += span("dev", 2, time + way, time + 2 * way);
   }
   const Found found = edges_of(read_all(text).spans);
   EXPECT_LE(found.steps.of_begins[0], 1000U);

@@ -156,7 +156,10 @@ Run::Run(std::vector<SourceFile> sources, Spans& spans, unsigned threads, const 
   name_worst_edges(spans);
   if (family.duplicates > 0) warnings.push_back(words_for_duplicates(spans, family));
   warn_of_dropped_ends(edges.rejected.operations);
-  if (spans.immovable_times > 0) warnings.push_back(words_for_immovable_times(spans));
+  // Of a copy the original has told them.
+  if (spans.immovable_times > 0 && known == nullptr) {
+    warnings.push_back(words_for_immovable_times(spans));
+  }
   name_files();
   name_contents();
 }
