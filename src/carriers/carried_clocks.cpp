@@ -30,13 +30,31 @@ struct SetClock {
 
 constexpr double k_crystals = 200e-6;  ///< rates of two crystals of 100 ppm each
 
+/// The most that the limits of ties change per tick: the slope by the first and the last quarter of
+/// them, and the rates of crystals beside it. `ties`: ordered by time of the carrier.
+double rate_of(std::span<const Tie> ties) {
+  const std::size_t quarter = ties.size() / 4;
+  if (quarter == 0) return k_crystals;
+  const auto mean = [&](std::size_t first) {
+    double time = 0, ticks = 0;
+    for (std::size_t k = first; k < first + quarter; ++k) {
+      time += static_cast<double>(ties[k].host - ties.front().host);
+      ticks += static_cast<double>(ties[k].ticks() - ties.front().ticks());
+    }
+    return std::pair(time, ticks);
+  };
+  const auto [t0, y0] = mean(0);
+  const auto [t1, y1] = mean(ties.size() - quarter);
+  return k_crystals + (t1 > t0 ? std::abs((y1 - y0) / (t1 - t0)) : 0);
+}
+
 /// Finds where the limits that edges put on a clock beside its carrier change faster than rates of
 /// crystals do. In order of time.
 class SetSearch {
  public:
   explicit SetSearch(std::vector<Tie> ties) : all_(std::move(ties)) {
     std::ranges::stable_sort(all_, {}, &Tie::host);
-    rate_ = k_crystals + std::abs(slope());
+    rate_ = rate_of(all_);
   }
 
   [[nodiscard]] std::vector<SetClock> find() const {
@@ -126,31 +144,14 @@ class SetSearch {
     return best;
   }
 
-  /// By the first and the last quarter of the ties.
-  [[nodiscard]] double slope() const {
-    const std::size_t quarter = all_.size() / 4;
-    if (quarter == 0) return 0;
-    const auto mean = [&](std::size_t first) {
-      double time = 0, ticks = 0;
-      for (std::size_t k = first; k < first + quarter; ++k) {
-        time += static_cast<double>(all_[k].host - all_.front().host);
-        ticks += static_cast<double>(all_[k].ticks() - all_.front().ticks());
-      }
-      return std::pair(time, ticks);
-    };
-    const auto [t0, y0] = mean(0);
-    const auto [t1, y1] = mean(all_.size() - quarter);
-    return t1 > t0 ? (y1 - y0) / (t1 - t0) : 0;
-  }
-
   std::vector<Tie> all_;
   double rate_ = k_crystals;
 };
 
 /// Ties of one kind, of those that count, that no clock meets beside some tie of the other kind,
-/// however fast it is among crystals. `ties`: ordered by time of the carrier. O(n).
+/// at this rate beside the carrier. `ties`: ordered by time of the carrier. O(n).
 std::vector<std::size_t> refuted(std::span<const Tie> ties, const std::vector<bool>& counts,
-                                 bool is_upper) {
+                                 double rate, bool is_upper) {
   const double sign = is_upper ? -1 : 1;
   const auto limit = [&](std::size_t i) { return sign * static_cast<double>(ties[i].ticks()); };
   std::vector<double> least(ties.size(), static_cast<double>(k_any));  // that the others allow
@@ -160,7 +161,7 @@ std::vector<std::size_t> refuted(std::span<const Tie> ties, const std::vector<bo
       const std::size_t i = position(k);
       if (k > 0) {
         const std::int64_t time = std::abs(ties[i].host - ties[position(k - 1)].host);
-        allowed += k_crystals * static_cast<double>(time);
+        allowed += rate * static_cast<double>(time);
       }
       if (counts[i] && ties[i].is_upper != is_upper) allowed = std::min(allowed, limit(i));
       least[i] = std::min(least[i], allowed);
@@ -188,11 +189,12 @@ std::size_t stamps_of(std::span<const Tie> ties, std::span<const std::size_t> so
 std::vector<std::size_t> find_wrong(std::span<const Tie> ties) {
   constexpr auto k_most = static_cast<std::size_t>(explain::Prices::step / explain::Prices::pair);
   constexpr std::size_t k_share = 20;
+  const double rate = rate_of(ties);
   std::vector<bool> counts(ties.size(), true);
   std::vector<std::size_t> wrong;
   for (std::size_t stamps = 0;;) {
-    const std::vector<std::size_t> lower = refuted(ties, counts, false);
-    const std::vector<std::size_t> upper = refuted(ties, counts, true);
+    const std::vector<std::size_t> lower = refuted(ties, counts, rate, false);
+    const std::vector<std::size_t> upper = refuted(ties, counts, rate, true);
     if (lower.empty()) return wrong;
     const std::size_t of_lower = stamps_of(ties, lower), of_upper = stamps_of(ties, upper);
     const std::vector<std::size_t>& fewer = of_lower <= of_upper ? lower : upper;

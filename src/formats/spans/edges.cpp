@@ -140,9 +140,9 @@ std::uint64_t drop_links(BigVector<Edge>& edges) {
 
 constexpr std::uint64_t k_fine = 1000;  ///< us, which are the unit of times in Jaeger and Zipkin
 
-/// Steps that are no resolution count as fine: where a timer starts calls, begins are as far apart,
-/// but the times from causes to effects do not differ by parts of a step. Of uniform parts half lie
-/// within half a step; no less than a quarter is required, of 16 edges or more.
+/// Steps that are no resolution count as what stamps show: where a timer starts calls, begins are
+/// as far apart, but the times from causes to effects do not differ by parts of a step. Of uniform
+/// parts half lie within half a step; no less than a quarter is required, of 16 edges or more.
 void keep_resolutions(const BigVector<Edge>& edges, Steps& steps) {
   constexpr std::size_t k_least = 16, k_quarter = 4;
   const auto step_of = [&](std::uint32_t clock) {
@@ -151,7 +151,10 @@ void keep_resolutions(const BigVector<Edge>& edges, Steps& steps) {
   std::map<std::uint32_t, std::vector<std::int64_t>> slacks;  // by clock
   for (const Edge& edge : edges) {
     const std::uint64_t step = step_of(edge.effect);
-    if (edge.is_link || step <= k_fine || k_quarter * step_of(edge.cause) > step) continue;
+    const bool may_be_timer = steps.of_begins[edge.effect] > steps.shown_in_begins[edge.effect] ||
+                              steps.of_ends[edge.effect] > steps.shown_in_ends[edge.effect];
+    if (edge.is_link || step <= k_fine || !may_be_timer) continue;
+    if (k_quarter * step_of(edge.cause) > step) continue;
     slacks[edge.effect].push_back(static_cast<std::int64_t>(edge.effect_time - edge.cause_time));
   }
   for (auto& [clock, all] : slacks) {
@@ -160,8 +163,11 @@ void keep_resolutions(const BigVector<Edge>& edges, Steps& steps) {
     const std::int64_t spread =
         all[all.size() - 1 - all.size() / k_quarter] - all[all.size() / k_quarter];
     if (static_cast<std::uint64_t>(spread) * k_quarter >= step_of(clock)) continue;
-    steps.of_begins[clock] = std::min(steps.of_begins[clock], k_fine);
-    steps.of_ends[clock] = std::min(steps.of_ends[clock], k_fine);
+    const auto keep = [&](std::vector<std::uint64_t>& of, std::uint64_t shown) {
+      of[clock] = std::min(of[clock], std::max(shown, k_fine));
+    };
+    keep(steps.of_begins, steps.shown_in_begins[clock]);
+    keep(steps.of_ends, steps.shown_in_ends[clock]);
   }
 }
 

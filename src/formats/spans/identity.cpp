@@ -35,15 +35,18 @@ struct ReplicaThresholds {
   static constexpr std::size_t least_share = 10;       ///< one change in so many calls, at least
   static constexpr std::size_t resolved_share = 8;     ///< one change in so many may be left
   static constexpr std::size_t anchor_calls = 8;       ///< calls without a change: no steps
+  /// ns, a minute: a queue that delays calls of one host alike lets them wait no longer.
+  static constexpr std::int64_t longest_queue = 60'000'000'000;
 };
 
 /// A call whose length fits into that of its client: the clock of the second group is ahead of that
 /// of the first one by `least` to `most`, ns, if the client waited.
 struct Call {
   std::int64_t least = 0, most = 0;
-  std::int64_t length = 0;          ///< length of the client's span, with steps of both clocks
-  std::int64_t time[2] = {0, 0};    ///< begins by the clocks of both groups
-  std::uint32_t place[2] = {0, 0};  ///< numbers in Spans::clocks
+  std::int64_t length = 0;           ///< length of the client's span, with steps of both clocks
+  std::int64_t time[2] = {0, 0};     ///< begins by the clocks of both groups
+  std::uint32_t place[2] = {0, 0};   ///< numbers in Spans::clocks
+  std::int64_t early = 0, late = 0;  ///< server: begins before its client, ends after it; ns
 };
 
 /// Calls between two groups.
@@ -75,7 +78,9 @@ void for_calls(const Spans& spans, const Family& family, const Screen& screen,
         .most = minus(child.begin, parent.begin),
         .length = minus(parent.end, parent.begin) + steps[a.group] + steps[b.group],
         .time = {static_cast<std::int64_t>(parent.begin), static_cast<std::int64_t>(child.begin)},
-        .place = {parent.clock, child.clock}};
+        .place = {parent.clock, child.clock},
+        .early = minus(parent.begin, child.begin),
+        .late = minus(child.end, parent.end)};
     const bool is_forward = std::pair(a.group, parent.clock) < std::pair(b.group, child.clock);
     if (!is_forward) {
       std::tie(call.least, call.most) = std::pair(-call.most, -call.least);
@@ -180,33 +185,47 @@ Doubtful look_at(std::vector<Call>& calls, int side) {
 }
 
 /// The places of which most calls with others of their group exclude that the two are one clock,
-/// even if clients gave up: more calls than a step of a clock costs. That with most such calls
-/// first.
+/// more calls than a step of a clock costs, and in the same way. That with most such calls first. A
+/// server that begins before its client does, by more than the client's span is long, has another
+/// clock; one that is late may have waited, unless for longer than queues let work wait alike.
 std::vector<bool> places_apart(const Spans& spans, const Family& family, const Screen& screen,
                                std::span<const std::int64_t> steps,
                                std::vector<std::string>& notes) {
+  struct Calls {
+    std::vector<Call> excluding;
+    std::size_t all = 0;
+  };
   struct Count {
     std::size_t excluding = 0, all = 0;
   };
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Count> of_places;
+  using Threshold = ReplicaThresholds;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Calls> of_places;
   for_calls(spans, family, screen, steps, [&](std::uint32_t a, std::uint32_t b, const Call& call) {
     if (a != b) return;
-    Count& count = of_places[{call.place[0], call.place[1]}];
-    count.excluding += std::max(call.least, -call.most) > call.length ? 1 : 0;
-    ++count.all;
+    Calls& calls = of_places[{call.place[0], call.place[1]}];
+    ++calls.all;
+    if (call.early > call.length || call.late > call.length + Threshold::longest_queue) {
+      calls.excluding.push_back(call);
+    }
   });
+  for (auto& [places, calls] : of_places) {
+    const std::size_t found = changes(calls.excluding, 0, false);
+    const bool are_alike =
+        found <= Threshold::most_steps && found * Threshold::least_share <= calls.excluding.size();
+    if (!are_alike) calls.excluding.clear();
+  }
   std::vector<bool> is_apart(spans.facts.size());
   for (;;) {
     std::map<std::uint32_t, Count> sums;
-    for (const auto& [places, count] : of_places) {
+    for (const auto& [places, calls] : of_places) {
       if (is_apart[places.first] || is_apart[places.second]) continue;
       for (const std::uint32_t place : {places.first, places.second}) {
-        sums[place].excluding += count.excluding;
-        sums[place].all += count.all;
+        sums[place].excluding += calls.excluding.size();
+        sums[place].all += calls.all;
       }
     }
     std::erase_if(sums, [](const auto& one) {
-      return one.second.excluding <= ReplicaThresholds::most_steps ||
+      return one.second.excluding <= Threshold::most_steps ||
              2 * one.second.excluding <= one.second.all;
     });
     if (sums.empty()) return is_apart;

@@ -34,6 +34,9 @@ struct Fold {
 /// Steps in which clocks count, ns; index: clock.
 struct Steps {
   std::vector<std::uint64_t> of_begins, of_ends;
+  /// The same as far as stamps show it, which are all multiples of a s, ms or us. More than that
+  /// may be the beat of a timer that starts calls.
+  std::vector<std::uint64_t> shown_in_begins, shown_in_ends;
 };
 
 /// Learns the steps of begins and ends, which are no less than the unit of a file where all stamps
@@ -58,7 +61,16 @@ Steps learn_steps(const Spans& spans, std::size_t clocks, const ClockOf& clock_o
     }
     return steps;
   };
-  return {steps_of(begins), steps_of(ends)};
+  const auto shown_in = [](const std::vector<tables::Step>& all) {
+    std::vector<std::uint64_t> units;
+    for (const tables::Step& one : all) {
+      std::uint64_t unit = 1'000'000'000;
+      while (unit > 1 && !one.has_all_at(unit)) unit /= 1000;
+      units.push_back(unit);
+    }
+    return units;
+  };
+  return {steps_of(begins), steps_of(ends), shown_in(begins), shown_in(ends)};
 }
 
 /// Which clock stamped what.
@@ -90,7 +102,8 @@ void divide(Identity& identity, Spans& spans, std::span<const Fold> folds);
 ///   of a group resolve that, each is a clock; else nothing is concluded from calls between them.
 ///   A client that gives up explains offsets that differ by less than the length of its span.
 /// * A place has a clock of its own if most of its calls with others of its group, and more than
-///   three, exclude in the same way that theirs is the same.
+///   three, exclude in the same way that theirs is the same: servers begin before their clients, or
+///   more than a minute after them.
 ///
 /// O(n) if no time is set aside, else O(n log n).
 Identity identify(Spans& spans, const Family& family);

@@ -203,6 +203,25 @@ TEST(Identity, a_service_may_have_another_clock_than_its_host) {
   }
 }
 
+/// A queue explains servers that come late: by different times, or all by 2 s.
+TEST(Identity, work_of_a_host_that_waits_is_of_its_clock) {
+  for (const std::int64_t late : {2'000'000'000, 0}) {
+    std::string text;
+    for (int i = 0; i < 30; ++i) {
+      const std::uint64_t begin = k_us * 1000 + static_cast<std::uint64_t>(i) * 3'100'003'000;
+      const std::uint64_t wait = late > 0 ? static_cast<std::uint64_t>(late + i * 997)
+                                          : static_cast<std::uint64_t>(i * i % 17) * 31'000'000;
+      const auto span = [&](const char* service, int id, std::uint64_t from, std::uint64_t to) {
+        return half_of_call(attribute("service.name", service) + "," + attribute("host.name", "n1"),
+                            i, id, from, to);
+      };
+      text += span("api", 1, begin, begin + 300'000);
+      text += span("mail", 2, begin + wait, begin + wait + 200'000);
+    }
+    EXPECT_EQ(edges_of(read_all(text).spans).identity.clocks.clocks.size(), 1U) << late;
+  }
+}
+
 TEST(Identity, clients_that_give_up_are_no_several_clocks) {
   std::string text = calls(60, "app", right);
   for (std::size_t at = 0; (at = text.find("\"duration\":2000", at)) != std::string::npos; at += 90)
@@ -325,17 +344,37 @@ TEST(Steps, of_begins_count_for_ends_that_follow_from_them) {
   for (const Edge& edge : found.found) EXPECT_LE(edge.cause_time, edge.effect_time);
 }
 
+/// Bursts of calls to a clock of whole ms: their delays hardly differ, and it is coarse all the
+/// same.
+TEST(Steps, of_begins_and_ends_are_a_resolution_also_where_calls_come_in_bursts) {
+  std::string text;
+  for (int i = 0; i < 120; ++i) {
+    const std::uint64_t begin =
+        k_us * 1000 + static_cast<std::uint64_t>(i / 30) * 1'234'567'891 + 700'000 + i % 30 * 11ULL;
+    const auto cut = [](std::uint64_t time) { return time / 1'000'000 * 1'000'000; };
+    const auto span = [&](const char* host, int id, std::uint64_t from, std::uint64_t to) {
+      return half_of_call(attribute("host.name", host), i, id, from, to);
+    };
+    text += span("fine", 1, begin, begin + 9'000'000);
+    text += span("coarse", 2, cut(begin + 100'000),
+                 cut(begin + 3'000'000 + static_cast<std::uint64_t>(i) * 37'000));
+  }
+  const Found found = edges_of(read_all(text).spans);
+  EXPECT_EQ(found.steps.of_begins[1], 1'000'000U);
+  for (const Edge& edge : found.found) EXPECT_LE(edge.cause_time, edge.effect_time);
+}
+
 /// Calls that a timer starts are 90 ms apart or a multiple of that. Its clock is 90 ms behind.
 TEST(Steps, of_a_timer_that_starts_calls_are_no_resolution) {
   std::string text;
   std::uint64_t time = k_us * 1000;
   for (int i = 0; i < 60; ++i) {
     time += 90'000'000 * static_cast<std::uint64_t>(1 + i * i % 5 + i * i * i % 7);
-    const std::uint64_t way = 150'000 + static_cast<std::uint64_t>(i * 7919 % 1000) * 400;
+    const std::uint64_t way = 150'000 + static_cast<std::uint64_t>(i * 7919 % 1000) * 401;
     const auto span = [&](const char* host, int id, std::uint64_t from, std::uint64_t to) {
       return half_of_call(attribute("host.name", host), i, id, from, to);
     };
-    text += span("hub", 1, time - 90'000'000, time - 90'000'000 + 3 * way);
+    text += span("hub", 1, time - 90'000'123, time - 90'000'123 + 3 * way);
     text += span("dev", 2, time + way, time + 2 * way);
   }
   const Found found = edges_of(read_all(text).spans);
