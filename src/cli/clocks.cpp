@@ -32,8 +32,8 @@ class ClocksVerb : public CheckingVerb {
          "the clock. Violated: those that the clocks as measured violate. A host and its devices "
          "have one row while nothing between them is violated; \"rank 1 (or only rank 1 device "
          "0)\" says that it may as well be the device alone.",
-         "The common time is that of the clocks that are right. Where no clock kept its times it "
-         "is the time of the clock in the middle, and the first line says so."},
+         "The common time is that of the clocks that are right. Where no clock kept its times, "
+         "offset and drift are against the clock in the middle, and the first line says so."},
         {{"entrain clocks traces.otf2", "Whose clock is wrong?"},
          {"entrain clocks --max-offset 1ms spans/",
           "For monitoring: ends with 1 if a clock is off by more than a millisecond."},

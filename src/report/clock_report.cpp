@@ -246,7 +246,7 @@ std::string clocks_sentence(const ClockTable& table) {
     text = wrong_sentence(table, wrong);
     if (table.reference.empty()) {
       text +=
-          " No clock kept its times to the tick: the common time is that of the clock in the "
+          " No clock kept its times to the tick: offset and drift are against the clock in the "
           "middle.";
     }
   } else if (untied < table.rows.size()) {
