@@ -145,13 +145,18 @@ std::string fault_text(const ClockRow& row, std::uint64_t hz) {
   if (!row.maybe_only.empty()) {
     name += fmt::format(" (or only {})", short_name(row.maybe_only));
   }
+  const bool is_on_average_right = row.offset_ticks == 0;
   switch (row.state) {
     case ClockState::stepped:
+      if (is_on_average_right) return name + " was set";
       return fmt::format("{} was set, and is {} by {} since", name,
                          row.offset_ticks >= 0 ? "slow" : "fast", size);
     case ClockState::bent:
       return fmt::format("{} wanders, by up to {}", name, format_ticks(row.most_ticks, hz));
     default:
+      if (is_on_average_right) {
+        return fmt::format("{} drifts, by up to {}", name, format_ticks(row.most_ticks, hz));
+      }
       return fmt::format("{} is {} by {}", name, name_of(row.state), size);
   }
 }

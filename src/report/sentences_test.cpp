@@ -51,6 +51,19 @@ TEST(Sentences, clocks_that_are_wrong_have_an_example_and_a_next_step) {
   EXPECT_THAT(clocks_text(check, {.brief = true}, ClockOrder::off), Not(HasSubstr("Go on")));
 }
 
+TEST(Sentences, a_clock_that_is_right_on_average_is_not_slow_by_nothing) {
+  ClockTable table;
+  table.resolution_hz = 1'000'000'000;
+  table.rows.resize(2);
+  table.rows[0].name = "a";
+  table.rows[0].state = ClockState::slow;
+  table.rows[0].most_ticks = 31'680;
+  table.rows[1].name = "b";
+  table.rows[1].state = ClockState::stepped;
+  table.rows[1].most_ticks = 2'000'000;
+  EXPECT_THAT(clocks_sentence(table), HasSubstr("a drifts, by up to 31.68 us, b was set."));
+}
+
 TEST(Sentences, one_rank_apart_is_in_the_singular) {
   CheckReport check;
   check.judgement = {Verdict::unproven, Doubt::clocks_apart};
