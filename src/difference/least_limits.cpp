@@ -27,6 +27,7 @@ struct SearchLimits {
   /// grows where that holds the limit up, to what leaves digits enough to the means.
   static constexpr double price = 1e7, growth = 16, most_price = 1e14;
   static constexpr double tolerance = 1e-3;   ///< largest violation of a row, ppb
+  static constexpr double most_ppb = 1e18;    ///< ppb that integers hold; no clock is so fast
   static constexpr double dependent = 1e-10;  ///< squared share of a row that others do not explain
 };
 
@@ -238,6 +239,7 @@ class LeastSearch {
     for (int round = 0;; ++round) {
       const auto outcome = program_.solve(left_);
       if (outcome == NearestLeast::Outcome::impossible) break;
+      if (program_.least() > SearchLimits::most_ppb) break;
       if (outcome == NearestLeast::Outcome::too_long || round >= SearchLimits::rounds) {
         return enough();
       }
