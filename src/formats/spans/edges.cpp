@@ -163,8 +163,8 @@ void keep_resolutions(const BigVector<Edge>& edges, Steps& steps) {
     const std::int64_t spread =
         all[all.size() - 1 - all.size() / k_quarter] - all[all.size() / k_quarter];
     if (static_cast<std::uint64_t>(spread) * k_quarter >= step_of(clock)) continue;
-    const auto keep = [&](std::vector<std::uint64_t>& of, std::uint64_t shown) {
-      of[clock] = std::min(of[clock], std::max(shown, k_fine));
+    const auto keep = [c = clock](std::vector<std::uint64_t>& of, std::uint64_t shown) {
+      of[c] = std::min(of[c], std::max(shown, k_fine));
     };
     keep(steps.of_begins, steps.shown_in_begins[clock]);
     keep(steps.of_ends, steps.shown_in_ends[clock]);
