@@ -33,6 +33,39 @@ class AlignTool : public testing::Test {
   TempFolder folder_;
 };
 
+/// The session of b lies 120 ms from what the messages say; that of a, of width 0, is the master's.
+TEST_F(AlignTool, names_a_session_that_the_messages_contradict) {
+  const std::string edges = put("e.csv",
+                                "cause_clock,cause_time,effect_clock,effect_time\n"
+                                "a,1763000001000000000,b,1763000000950010000\n"
+                                "b,1763000000950020000,a,1763000001000030000\n");
+  const std::string clocks = put("c.csv",
+                                 "clock,time,offset,half_width\n"
+                                 "a,1763000000000000000,0,0\n"
+                                 "b,1763000000000000000,-70000000,1000\n");
+  const ChildOutcome run = run_tool({"align", edges, "--clocks", clocks, "-o", at("out")});
+  EXPECT_EQ(run.exit_code, 3) << run.summary();
+  EXPECT_THAT(run.out, HasSubstr("Unproven: a session of b at 1763000000000000000 ticks"));
+}
+
+/// Clocks of one machine are one clock; that of the second machine is set by 50 ms.
+TEST_F(AlignTool, names_a_step_of_clocks_of_one_machine) {
+  std::string rows = "cause_clock,cause_time,effect_clock,effect_time\n";
+  const auto shown = [](int clock, std::int64_t time) {
+    return 1'763'000'000'000'000'000 + time + (clock >= 2 && time > 200'000'000 ? 50'000'000 : 0);
+  };
+  for (int i = 0; i < 400; ++i) {
+    const std::int64_t time = i * 1'000'000, way = 8'000 + i * 7919 % 4'000;
+    const int from = i % 4, to = (from + 1 + i / 4 % 3) % 4;
+    rows += fmt::format("h{},{},h{},{}\n", from, shown(from, time), to, shown(to, time + way));
+  }
+  const std::string edges = put("e.csv", rows);
+  const std::string clocks = put("c.csv", "clock,machine\nh0,m0\nh1,m0\nh2,m1\nh3,m1\n");
+  const ChildOutcome run = run_tool({"align", edges, "--clocks", clocks, "-o", at("out")});
+  EXPECT_EQ(run.exit_code, 0) << run.summary();
+  EXPECT_THAT(run.out, HasSubstr("was set by +50.000 ms"));
+}
+
 TEST_F(AlignTool, gives_the_maps_of_the_archive) {
   ASSERT_EQ(run_tool({"edges", example("lulesh-8"), "-o", at("e.csv")}).exit_code, 0);
   const ChildOutcome outcome = run_tool({"align", at("e.csv"), "-o", at("out"), "--json"});

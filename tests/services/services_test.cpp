@@ -154,6 +154,44 @@ TEST(Services, a_clock_set_back_to_before_its_first_stamp_is_divided_unless_span
   }
 }
 
+/// A span is longer than its clock was set back there: with a map for each of its ends it was none
+/// in the copy, which was refused.
+TEST(Services, a_span_across_a_step_back_keeps_its_length) {
+  const TempFolder folder;
+  const fs::path input = fs::path(ENTRAIN_SOURCE_DIR) / "tests/services/span-across-a-step.json.gz";
+  const ChildOutcome run =
+      run_tool({"correct", "--json", input.string(), "-o", (folder / "right").string()});
+  EXPECT_EQ(run.exit_code, 0) << run.summary();
+  EXPECT_EQ(json_of(run)["after"]["violations"], 0);
+}
+
+/// What was moved is what differs: a copy of the same bytes has moved nothing.
+TEST(Services, of_right_clocks_that_cut_their_times_nothing_has_moved) {
+  const TempFolder folder;
+  const std::string text = GeneratedSpans({.wrong = 0, .whole_ms = true}).otlp_lines();
+  const fs::path input = put(folder, "spans.jsonl", text);
+  const ChildOutcome run =
+      run_tool({"correct", "--json", input.string(), "-o", (folder / "right").string()});
+  EXPECT_EQ(run.exit_code, 0) << run.summary();
+  EXPECT_EQ(text_of(folder / "right" / "spans.jsonl"), text);
+  EXPECT_EQ(json_of(run)["moved_events"], 0);
+}
+
+TEST(Services, what_is_told_of_times_that_stay_names_no_folder_of_its_own) {
+  const TempFolder folder;
+  std::string text = GeneratedSpans({}).otlp_lines();
+  text += R"({"resourceSpans":[{"resource":{"attributes":[{"key":"host.name","value":)"
+          R"({"stringValue":"host0"}}]},"scopeSpans":[{"spans":[{"traceId":"aa","spanId":"bb",)"
+          R"("kind":1,"startTimeUnixNano":1760000000000000000,"endTimeUnixNano":)"
+          R"(1760000000000000900,"events":[{"timeUnixNano":"soon"}]}]}]}]})"
+          "\n";
+  const fs::path input = put(folder, "spans.jsonl", text);
+  const ChildOutcome run =
+      run_tool({"correct", "--json", input.string(), "-o", (folder / "right").string()});
+  EXPECT_THAT(run.out, HasSubstr("'soon' in "));
+  EXPECT_THAT(run.out, Not(HasSubstr(".partial")));
+}
+
 TEST(Services, contradicted_ends_are_told_by_operation) {
   const TempFolder folder;
   const fs::path input = put(folder, "spans.jsonl", GeneratedSpans({}).otlp_lines());
