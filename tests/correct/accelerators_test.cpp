@@ -60,6 +60,32 @@ TEST(Accelerators, kernels_are_checked_against_launches_and_waits) {
   }
 }
 
+/// Edges of kernels in a trace whose launches and waits all name their stream.
+std::uint64_t kernel_edges(const fs::path& trace) {
+  const auto report = check(trace, {});
+  return report ? report->edges[static_cast<std::size_t>(EdgeKind::thread)].count : 0;
+}
+
+TEST(Accelerators, event_files_may_number_the_attribute_of_streams_in_their_own_way) {
+  const TempFolder scratch;
+  accelerators::write_archive(scratch / "in", k_true_times, false, 7);
+  EXPECT_EQ(kernel_edges(scratch / "in"), 2U * 3 * k_steps);
+}
+
+/// The second archive's locations have the ids of the first one's.
+TEST(Accelerators, of_several_archives_have_their_own_streams) {
+  const TempFolder scratch;
+  for (const std::string name : {"a", "b"}) {
+    const fs::path from = scratch / (name + "_alone"), run = scratch / "run";
+    accelerators::write_archive(from, k_true_times);
+    fs::create_directory(run);
+    for (const std::string part : {"", ".otf2", ".def"}) {
+      fs::rename(from / ("traces" + part), run / (name + part));
+    }
+  }
+  EXPECT_EQ(kernel_edges(scratch / "run"), 2U * 2 * 3 * k_steps);
+}
+
 TEST(Accelerators, one_that_is_off_moves_alone) {
   const TempFolder scratch;
   accelerators::write_archive(scratch / "truth", k_true_times);

@@ -25,11 +25,13 @@ constexpr std::uint64_t id_of(std::uint64_t number, std::uint64_t rank) {
 /// Two ranks with a thread and a stream each, on a machine each or on one. In each round of 5 ms,
 /// rank 0 sends to rank 1 and back, and each launches two kernels that begin 8 us later and waits
 /// until they are done. `shown`: what the clock of (rank, is it the device?) shows at a time.
+/// `attribute`: id of the attribute that names streams, in the event files.
 template <class Shown>
 class AcceleratorWriter {
  public:
-  AcceleratorWriter(const std::filesystem::path& folder, const Shown& shown, bool is_one_machine)
-      : archive_(folder), shown_(shown) {
+  AcceleratorWriter(const std::filesystem::path& folder, const Shown& shown, bool is_one_machine,
+                    std::uint32_t attribute)
+      : archive_(folder), shown_(shown), attribute_(attribute) {
     std::vector<std::uint64_t> threads;
     auto node = archive_.node("n0");
     for (std::uint64_t r = 0; r < 2; ++r) {
@@ -38,6 +40,9 @@ class AcceleratorWriter {
       threads.push_back(archive_.location(id_of(0, r), process, "Master thread"));
       archive_.location(id_of(k_stream, r), archive_.accelerator("CUDA Context 1", node, process),
                         "CUDA[0:7]", OTF2_LOCATION_TYPE_ACCELERATOR_STREAM);
+      if (attribute != 0) {
+        archive_.mapping(threads.back(), OTF2_MAPPING_ATTRIBUTE, {{attribute, 0}});
+      }
     }
     world_ = archive_.comm("MPI_COMM_WORLD", threads);
     kernel_ = archive_.region("axpy", Role::function, Paradigm::cuda);
@@ -69,7 +74,7 @@ class AcceleratorWriter {
 
   void call(std::uint64_t rank, std::uint32_t region, std::int64_t enter, std::int64_t leave) {
     OTF2_AttributeList* const list = OTF2_AttributeList_New();
-    OTF2_AttributeList_AddLocationRef(list, 0, k_stream);
+    OTF2_AttributeList_AddLocationRef(list, attribute_, k_stream);
     const auto named = [&] { return region == launch_ ? list : nullptr; };
     OTF2_EvtWriter_Enter(host(rank).writer, named(), at(rank, enter), region);
     OTF2_EvtWriter_Leave(host(rank).writer, named() == nullptr ? list : nullptr, at(rank, leave),
@@ -92,13 +97,13 @@ class AcceleratorWriter {
 
   ArchiveBuilder archive_;
   const Shown& shown_;
-  std::uint32_t world_ = 0, kernel_ = 0, launch_ = 0, wait_ = 0;
+  std::uint32_t attribute_ = 0, world_ = 0, kernel_ = 0, launch_ = 0, wait_ = 0;
 };
 
 template <class Shown>
 std::filesystem::path write_archive(const std::filesystem::path& folder, const Shown& shown,
-                                    bool is_one_machine = false) {
-  AcceleratorWriter<Shown>(folder, shown, is_one_machine).write();
+                                    bool is_one_machine = false, std::uint32_t attribute = 0) {
+  AcceleratorWriter<Shown>(folder, shown, is_one_machine, attribute).write();
   return folder / "traces.otf2";
 }
 

@@ -329,8 +329,7 @@ Result<LocalDefinitions> Archive::local_definitions(LocationIndex location) cons
 }
 
 EventFile Archive::events_of(LocationIndex location, const LocalDefinitions& local) const {
-  return {event_file(location), anchor_.event_chunk_size, local, references_,
-          definitions_->locations[location].id};
+  return {event_file(location), anchor_.event_chunk_size, local, references_, id_of(location)};
 }
 
 Result<EventStamps> read_stamps(const Archive& archive, LocationIndex location) {

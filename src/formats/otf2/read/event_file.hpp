@@ -20,7 +20,7 @@ struct EventFile {
   std::uint64_t chunk_size = 0;  ///< bytes, from the anchor
   const LocalDefinitions& local;
   const References& references;
-  std::uint64_t location = 0;  ///< OTF2 id of the location
+  std::uint64_t location = 0;  ///< OTF2 id of the location in the files of its archive
 };
 
 /// Maps a local id to the position of the global definition, or k_none. Remembers the results for

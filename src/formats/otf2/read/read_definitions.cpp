@@ -73,9 +73,9 @@ bool read_mapping_table(FieldReader& in, LocalStrings strings, LocalDefinitions&
                       : kind == mapping::comm       ? &local.comms
                       : kind == mapping::group      ? &local.groups
                       : kind == mapping::rma_window ? &local.windows
+                      : kind == mapping::attribute  ? &local.attributes
                                                     : nullptr;
   if (strings == LocalStrings::read && kind == mapping::string) target = &local.strings;
-  if (strings == LocalStrings::read && kind == mapping::attribute) target = &local.attributes;
   if (target == nullptr) return true;
   const std::uint64_t count = in.c64();
   const bool sparse = in.u8() != 0;
