@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "base/csv_field.hpp"
 #include "base/printable.hpp"
 #include "report/report.hpp"
 #include "report/units.hpp"
@@ -43,23 +44,17 @@ std::string csv_heading(const Json& row) {
 }
 
 std::string csv_line(const Json& row) {
-  const auto cell = [](const Json& value) -> std::string {
-    if (value.is_null()) return "";
-    if (!value.is_string()) return value.dump();
-    std::string text = value.get<std::string>();
-    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-    for (std::size_t at = 0; (at = text.find('"', at)) != std::string::npos; at += 2) {
-      text.insert(at, 1, '"');
-    }
-    return '"' + text + '"';
-  };
   std::string line;
-  bool is_first = true;
   for (const Json& value : row) {
-    line += (is_first ? "" : ",") + cell(value);
-    is_first = false;
+    if (value.is_string()) {
+      append_csv_field(line, value.get_ref<const std::string&>());
+    } else if (!value.is_null()) {
+      line += value.dump();
+    }
+    line += ',';
   }
-  return line + "\n";
+  line.back() = '\n';
+  return line;
 }
 
 std::string dump(const Json& document) {

@@ -34,7 +34,8 @@ Array array_of(const Range& range, Make make) {
   return array;
 }
 
-/// The names of an object's members, and their values, as lines of CSV; null is an empty cell.
+/// The names of an object's members, one or more, and their values, as lines of CSV; null is an
+/// empty cell.
 std::string csv_heading(const Json& row);
 std::string csv_line(const Json& row);
 

@@ -32,6 +32,13 @@ TEST(Json, texts_are_exact_and_show_what_they_hold) {
             "{\n  \"name\": \"a\\u202e\\u200b\\u001b\\u007f\\udb40\\udc41\\\\u202e\u00e4\"\n}\n");
 }
 
+TEST(Json, rows_of_csv_quote_what_a_reader_would_take_for_something_else) {
+  const Json row{
+      {"clock", "#1"}, {"host", "a,\"b\""}, {"state", nullptr}, {"ticks", -5}, {"of", ""}};
+  EXPECT_EQ(csv_heading(row), "clock,host,state,ticks,of\n");
+  EXPECT_EQ(csv_line(row), "\"#1\",\"a,\"\"b\"\"\",,-5,\n");
+}
+
 TEST(Json, check_has_the_documented_members) {
   const Json json = to_json(samples::check());
   EXPECT_EQ(json["schema"], "entrain.check/1");
