@@ -82,7 +82,7 @@ TEST(RefineMaps, a_broken_edge_gets_bends_at_its_nodes) {
 TEST(RefineMaps, a_node_that_left_c_without_reason_gets_a_bend) {
   // The ramp reaches over the node at 1,990, which has no displacement.
   TraceBuilder b = one_message(900);
-  b.trace().locations[1].events.shorten(b.trace().locations[1].events.size() - 1);
+  trace::testing::change_events(b.trace().locations[1], [](auto& events) { events.pop_back(); });
   b.trace().locations[1].event_count -= 1;
   b.request(K::irecv_request, 1, 1'000, 2);
   b.request(K::irecv_request, 1, 2'000, 3);

@@ -66,8 +66,8 @@ struct Moments {
 };
 
 bool has_events_in(const trace::EventList& events, std::uint64_t first, std::uint64_t last) {
-  const auto at = std::ranges::lower_bound(events, first, {}, &trace::Event::time);
-  return at != events.end() && (*at).time <= last;
+  const std::size_t at = events.lower_bound(first);
+  return at < events.size() && events.time(at) <= last;
 }
 
 /// The knot at which the last step ends, which is between neighbouring events; 0: the clock was not

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "base/big_vector.hpp"
@@ -40,8 +39,6 @@ constexpr bool contains(std::uint64_t set, EventKind kind) {
 class EventList {
  public:
   class Iterator;
-  using value_type = Event;
-  using const_iterator = Iterator;
 
   EventList() = default;
   explicit EventList(std::span<const Event> events) {
@@ -58,8 +55,6 @@ class EventList {
     add_detail(event, entry.detail);
     return event;
   }
-  [[nodiscard]] Event front() const { return (*this)[0]; }
-  [[nodiscard]] Event back() const { return (*this)[size() - 1]; }
   [[nodiscard]] inline Iterator begin() const;
   [[nodiscard]] inline Iterator end() const;
 
@@ -69,28 +64,16 @@ class EventList {
   [[nodiscard]] std::uint32_t form(std::size_t i) const { return entries_[i].form; }
   /// Numbers of forms are below this.
   [[nodiscard]] std::size_t form_count() const { return forms_.size(); }
+  /// Position of the first event at or after a stamp. The times must not decrease. O(log n).
+  [[nodiscard]] std::size_t lower_bound(std::uint64_t time) const {
+    const auto at = std::ranges::lower_bound(entries_, time, {}, &Entry::time);
+    return static_cast<std::size_t>(at - entries_.begin());
+  }
 
   void push_back(const Event& event) {
     const auto [form, detail] = split(event);
     entries_.push_back({event.time, number_of(form), detail});
   }
-  /// Puts another event in the place of event i.
-  void replace(std::size_t i, const Event& event) {
-    const auto [form, detail] = split(event);
-    entries_[i] = {event.time, number_of(form), detail};
-  }
-  /// Appends events [begin, end) of another list.
-  void append(const EventList& from, std::size_t begin, std::size_t end) {
-    std::vector<std::uint32_t> form_here(from.forms_.size(), k_none);
-    for (std::size_t i = begin; i < end; ++i) {
-      const Entry& entry = from.entries_[i];
-      std::uint32_t& form = form_here[entry.form];
-      if (form == k_none) form = number_of(from.forms_[entry.form]);
-      entries_.push_back({entry.time, form, entry.detail});
-    }
-  }
-  /// Leaves out all events from `size` on.
-  void shorten(std::size_t size) { entries_.resize(size); }
 
   /// Makes room for `count` events.
   void reserve(std::size_t count) { entries_.reserve(count); }
@@ -100,12 +83,6 @@ class EventList {
     if (cut) entries_.shrink_to_fit();
     forms_.shrink_to_fit();
     numbers_ = {};
-  }
-
-  friend bool operator==(const EventList& a, const EventList& b) {
-    bool equal = a.size() == b.size();
-    for (std::size_t i = 0; equal && i < a.size(); ++i) equal = words(a[i]) == words(b[i]);
-    return equal;
   }
 
  private:
@@ -186,39 +163,27 @@ class EventList {
   FlatMap<Words, std::uint32_t, WordsHash> numbers_;  ///< empty after settle()
 };
 
-/// Gives the events by value.
+/// Gives the events by value, in order.
 class EventList::Iterator {
  public:
-  using iterator_category = std::random_access_iterator_tag;
+  using iterator_category = std::input_iterator_tag;
   using value_type = Event;
   using difference_type = std::ptrdiff_t;
   using pointer = const Event*;
   using reference = Event;
 
-  Iterator() = default;
-  Iterator(const EventList& list, std::size_t i)
-      : list_(&list), i_(static_cast<std::ptrdiff_t>(i)) {}
+  Iterator(const EventList& list, std::size_t i) : list_(&list), i_(i) {}
 
-  Event operator*() const { return (*list_)[static_cast<std::size_t>(i_)]; }
-  Event operator[](std::ptrdiff_t n) const { return (*list_)[static_cast<std::size_t>(i_ + n)]; }
-  Iterator& operator++() { return *this += 1; }
-  Iterator& operator--() { return *this += -1; }
-  Iterator operator++(int) { return std::exchange(*this, *this + 1); }
-  Iterator operator--(int) { return std::exchange(*this, *this + -1); }
-  Iterator& operator+=(std::ptrdiff_t n) {
-    i_ += n;
+  Event operator*() const { return (*list_)[i_]; }
+  Iterator& operator++() {
+    ++i_;
     return *this;
   }
-  Iterator& operator-=(std::ptrdiff_t n) { return *this += -n; }
-  friend Iterator operator+(Iterator a, std::ptrdiff_t n) { return a += n; }
-  friend Iterator operator-(Iterator a, std::ptrdiff_t n) { return a += -n; }
-  friend std::ptrdiff_t operator-(const Iterator& a, const Iterator& b) { return a.i_ - b.i_; }
   friend bool operator==(const Iterator& a, const Iterator& b) { return a.i_ == b.i_; }
-  friend auto operator<=>(const Iterator& a, const Iterator& b) { return a.i_ <=> b.i_; }
 
  private:
-  const EventList* list_ = nullptr;
-  std::ptrdiff_t i_ = 0;
+  const EventList* list_;
+  std::size_t i_;
 };
 
 EventList::Iterator EventList::begin() const { return {*this, 0}; }

@@ -46,8 +46,6 @@ TEST(EventList, gives_back_every_field_of_every_kind) {
     EXPECT_EQ(list.kind(i), events[i].kind);
   }
   EXPECT_TRUE(std::equal(list.begin(), list.end(), events.begin(), events.end(), same));
-  EXPECT_TRUE(same(list.front(), events.front()));
-  EXPECT_TRUE(same(list.back(), events.back()));
 }
 
 TEST(EventList, has_a_form_for_what_is_alike) {
@@ -89,37 +87,12 @@ TEST(EventList, many_forms_are_told_apart) {
   EXPECT_EQ(list.form_count(), 5000u);
 }
 
-TEST(EventList, takes_parts_of_others) {
-  const std::vector<Event> events = all_kinds();
-  const EventList from(events);
-  EventList to;
-  to.push_back({.time = 5, .kind = K::thread_fork});
-  to.append(from, 3, 10);
-  to.append(from, 0, 0);
-  ASSERT_EQ(to.size(), 8u);
-  for (std::size_t i = 0; i < 7; ++i) EXPECT_TRUE(same(to[i + 1], events[i + 3])) << i;
-}
-
-TEST(EventList, replaces_and_shortens) {
-  const std::vector<Event> events = all_kinds();
-  EventList list(events);
-  list.replace(2, events[9]);
-  list.shorten(4);
-  ASSERT_EQ(list.size(), 4u);
-  EXPECT_TRUE(same(list[2], events[9]));
-  EXPECT_TRUE(same(list[3], events[3]));
-  list.shorten(0);
-  EXPECT_TRUE(list.empty());
-}
-
-TEST(EventList, is_equal_to_the_same_events_in_other_forms) {
-  const std::vector<Event> events = all_kinds();
-  EventList there(events), back;
-  std::for_each(events.rbegin(), events.rend(), [&](const Event& e) { back.push_back(e); });
-  for (std::size_t i = 0; i < events.size(); ++i) back.replace(i, events[i]);
-  EXPECT_TRUE(there == back);
-  back.replace(0, events[1]);
-  EXPECT_FALSE(there == back);
+TEST(EventList, finds_the_first_event_from_a_stamp_on) {
+  EventList list;
+  for (const std::uint64_t time : {5U, 7U, 7U, 9U}) list.push_back({.time = time, .kind = K::send});
+  const std::vector<std::size_t> found{list.lower_bound(0), list.lower_bound(7),
+                                       list.lower_bound(8), list.lower_bound(10)};
+  EXPECT_EQ(found, (std::vector<std::size_t>{0, 1, 3, 4}));
 }
 
 }  // namespace

@@ -70,13 +70,8 @@ struct LocationSkeleton {
 
 /// Number of communication events strictly inside a buffer flush. The times must not decrease.
 inline std::size_t events_inside(const LocationSkeleton& location, const FlushInterval& flush) {
-  const auto begin =
-      std::upper_bound(location.events.begin(), location.events.end(), flush.begin,
-                       [](std::uint64_t time, const Event& event) { return time < event.time; });
-  const auto end =
-      std::lower_bound(begin, location.events.end(), flush.end,
-                       [](const Event& event, std::uint64_t time) { return event.time < time; });
-  return static_cast<std::size_t>(end - begin);
+  if (flush.end <= flush.begin) return 0;
+  return location.events.lower_bound(flush.end) - location.events.lower_bound(flush.begin + 1);
 }
 
 }  // namespace entrain::trace

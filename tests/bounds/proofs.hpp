@@ -16,6 +16,7 @@
 #include "causal/clock_domains.hpp"
 #include "formats/otf2/testing.hpp"
 #include "sim/model/distort.hpp"
+#include "trace/testing.hpp"
 
 namespace entrain::bounds::testing {
 
@@ -36,11 +37,9 @@ inline trace::LoadedTrace distorted(const trace::LoadedTrace& truth, const Disto
     trace::LocationSkeleton& location = result.trace.locations[l];
     const ClockMap& map = wrong->maps[l];
     const auto moved = [&](std::uint64_t t) { return static_cast<std::uint64_t>(map(t)); };
-    for (std::size_t i = 0; i < location.events.size(); ++i) {
-      trace::Event event = location.events[i];
-      event.time = moved(event.time);
-      location.events.replace(i, event);
-    }
+    trace::testing::change_events(location, [&](auto& events) {
+      for (trace::Event& event : events) event.time = moved(event.time);
+    });
     location.first = moved(location.first);
     location.last = moved(location.last);
     location.flushes.clear();

@@ -85,8 +85,8 @@ void observe(World& world, RandomTrace& result) {
     if (skeleton.events.empty()) continue;
     // Some records around that are no communication.
     skeleton.event_count = skeleton.events.size() + 2;
-    skeleton.first = skeleton.events.front().time - granule * world.rng.below(3);
-    skeleton.last = skeleton.events.back().time + granule * world.rng.below(3);
+    skeleton.first = skeleton.events.time(0) - granule * world.rng.below(3);
+    skeleton.last = skeleton.events.time(skeleton.events.size() - 1) + granule * world.rng.below(3);
     skeleton.granule = granule;
   }
   for (const World::Edge& edge : world.edges) {

@@ -64,16 +64,17 @@ inline std::vector<bool> named_beginnings(const DropPlan& plan,
 inline std::vector<std::size_t> take_out(trace::LocationSkeleton& location,
                                          const LocationDrop& drop, DropStream& stream) {
   std::vector<std::size_t> stayed;
+  trace::EventList left;
   for (std::size_t i = 0; i < location.events.size(); ++i) {
     const trace::Event& event = location.events[i];
     const auto kind = record_kind(event.kind);
     const bool lost = kind ? stream.loses(record_of(event, *kind)) : stream.loses_other(event.time);
     if (lost) continue;
-    location.events.replace(stayed.size(), event);
+    left.push_back(event);
     stayed.push_back(i);
   }
   location.event_count -= location.events.size() - stayed.size();
-  location.events.shorten(stayed.size());
+  location.events = std::move(left);
   if (drop.end && *drop.end <= location.first) {
     location.event_count = 0;
     location.flushes.clear();
