@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/executor.hpp"
-#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 

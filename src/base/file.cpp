@@ -12,7 +12,6 @@
 
 #include <fmt/core.h>
 
-#include "base/fail.hpp"
 #include "base/open_input.hpp"
 #include "base/try.hpp"
 

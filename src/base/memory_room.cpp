@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "base/big_vector.hpp"
-#include "base/fail.hpp"
+#include "base/try.hpp"
 
 namespace entrain {
 namespace {

@@ -3,7 +3,29 @@
 
 #include <utility>
 
+#include <fmt/core.h>
+
 #include <entrain/error.hpp>
+
+// Errors: TRY and TRY_ASSIGN pass them on, and these make one, with a sentence that fmt::format()
+// makes of values.
+
+namespace entrain {
+
+template <class... Values>
+tl::unexpected<Error> usage_error(fmt::format_string<Values...> sentence, Values&&... values) {
+  return fail(ErrorKind::usage, fmt::format(sentence, std::forward<Values>(values)...));
+}
+template <class... Values>
+tl::unexpected<Error> input_error(fmt::format_string<Values...> sentence, Values&&... values) {
+  return fail(ErrorKind::input, fmt::format(sentence, std::forward<Values>(values)...));
+}
+template <class... Values>
+tl::unexpected<Error> output_error(fmt::format_string<Values...> sentence, Values&&... values) {
+  return fail(ErrorKind::output, fmt::format(sentence, std::forward<Values>(values)...));
+}
+
+}  // namespace entrain
 
 #define ENTRAIN_CONCAT_(a, b) a##b
 #define ENTRAIN_CONCAT(a, b) ENTRAIN_CONCAT_(a, b)

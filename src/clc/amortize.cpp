@@ -8,7 +8,6 @@
 
 #include "base/cancel.hpp"
 #include "base/executor.hpp"
-#include "base/fail.hpp"
 #include "base/free_memory.hpp"
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "base/courier.hpp"
-#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "clc/flow_lane.hpp"
 #include "clc/relays.hpp"

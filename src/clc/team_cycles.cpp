@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/fail.hpp"
 #include "base/flat_map.hpp"
 #include "base/order.hpp"
 #include "base/strong_components.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/check_options.hpp"
 
-#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "cli/values.hpp"
 #include "report/report.hpp"

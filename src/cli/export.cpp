@@ -4,7 +4,6 @@
 
 #include <entrain/entrain.hpp>
 
-#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "cli/check_options.hpp"
 #include "cli/values.hpp"

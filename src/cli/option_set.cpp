@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "base/fail.hpp"
 #include "base/names.hpp"
+#include "base/try.hpp"
 
 namespace entrain::cli {
 namespace {

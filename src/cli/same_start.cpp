@@ -14,8 +14,8 @@
 #include <fmt/format.h>
 #include <entrain/entrain.hpp>
 
-#include "base/fail.hpp"
 #include "base/printable.hpp"
+#include "base/try.hpp"
 
 namespace entrain::cli {
 namespace {

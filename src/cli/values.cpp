@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "base/exact.hpp"
-#include "base/fail.hpp"
+#include "base/try.hpp"
 
 namespace entrain::cli {
 namespace {

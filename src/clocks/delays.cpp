@@ -9,7 +9,6 @@
 #include <string>
 #include <string_view>
 
-#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "clocks/recorder_table.hpp"

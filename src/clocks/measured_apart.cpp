@@ -12,7 +12,6 @@
 
 #include <fmt/format.h>
 
-#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "clocks/recorder_table.hpp"

@@ -7,7 +7,6 @@
 
 #include <fmt/core.h>
 
-#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "clocks/estimate.hpp"
 #include "clocks/rate_prior.hpp"

@@ -8,7 +8,6 @@
 
 #include <fmt/core.h>
 
-#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 

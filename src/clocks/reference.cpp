@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-#include "base/fail.hpp"
+#include "base/try.hpp"
 
 namespace entrain::clocks {
 

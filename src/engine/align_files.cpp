@@ -7,7 +7,6 @@
 
 #include <entrain/entrain.hpp>
 
-#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "base/unfinished.hpp"

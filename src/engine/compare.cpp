@@ -12,7 +12,6 @@
 
 #include "accuracy/comparison.hpp"
 #include "accuracy/sums.hpp"
-#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "formats/registry/open.hpp"
 

@@ -6,7 +6,6 @@
 
 #include <entrain/entrain.hpp>
 
-#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "engine/amortization.hpp"
 #include "engine/correct_output.hpp"

@@ -10,7 +10,6 @@
 
 #include <fmt/ranges.h>
 
-#include "base/fail.hpp"
 #include "base/stopwatch.hpp"
 #include "base/try.hpp"
 #include "clc/amortize.hpp"

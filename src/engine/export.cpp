@@ -9,7 +9,6 @@
 
 #include <entrain/entrain.hpp>
 
-#include "base/fail.hpp"
 #include "base/margin.hpp"
 #include "base/try.hpp"
 #include "base/unfinished.hpp"

@@ -7,7 +7,6 @@
 
 #include <entrain/entrain.hpp>
 
-#include "base/fail.hpp"
 #include "base/team.hpp"
 #include "base/try.hpp"
 #include "base/unfinished.hpp"

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "carriers/carried_clocks.hpp"
 #include "causal/clock_domains.hpp"

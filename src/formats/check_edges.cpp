@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/executor.hpp"
-#include "base/fail.hpp"
 #include "base/ids.hpp"
 #include "base/try.hpp"
 #include "trace/definitions.hpp"

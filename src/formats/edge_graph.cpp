@@ -10,7 +10,6 @@
 
 #include "base/cancel.hpp"
 #include "base/executor.hpp"
-#include "base/fail.hpp"
 #include "base/flat_map.hpp"
 #include "base/try.hpp"
 #include "match/parts.hpp"

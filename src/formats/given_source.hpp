@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "base/fail.hpp"
+#include "base/try.hpp"
 #include "formats/source.hpp"
 
 namespace entrain::formats {

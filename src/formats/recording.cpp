@@ -9,7 +9,6 @@
 #include <fmt/ranges.h>
 
 #include "base/disjoint_sets.hpp"
-#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "formats/given_trace.hpp"
 #include "formats/json/document.hpp"

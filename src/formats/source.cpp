@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-#include "base/fail.hpp"
+#include "base/try.hpp"
 #include "trace/straight_stamps.hpp"
 
 namespace entrain::formats {

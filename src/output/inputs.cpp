@@ -7,7 +7,6 @@
 #include <system_error>
 #include <vector>
 
-#include "base/fail.hpp"
 #include "base/try.hpp"
 
 namespace entrain {

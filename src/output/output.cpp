@@ -14,7 +14,6 @@
 #include <fmt/core.h>
 
 #include "base/durable.hpp"
-#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "base/unfinished.hpp"
 

@@ -16,7 +16,6 @@
 
 #include <fmt/core.h>
 
-#include "base/fail.hpp"
 #include "base/fnv.hpp"
 #include "base/try.hpp"
 #include "output/mark.hpp"

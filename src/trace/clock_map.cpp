@@ -5,7 +5,7 @@
 #include <bit>
 #include <cmath>
 
-#include "base/fail.hpp"
+#include "base/try.hpp"
 
 namespace entrain {
 

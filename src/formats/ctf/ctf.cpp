@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 
 #include "base/counters.hpp"
-#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/file_stamp.hpp"
 #include "base/link.hpp"

@@ -7,8 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/fail.hpp"
 #include "base/temp_folder_testing.hpp"
+#include "base/try.hpp"
 #include "formats/ctf/traces_testing.hpp"
 
 namespace entrain::ctf {

@@ -12,7 +12,6 @@
 
 #include <fmt/format.h>
 
-#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/trimmed.hpp"
 #include "base/try.hpp"

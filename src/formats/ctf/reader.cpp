@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "formats/ctf/wire.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "base/fail.hpp"
+#include "base/try.hpp"
 
 namespace entrain::ctf {
 

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <new>
 
-#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "formats/json/memory.hpp"

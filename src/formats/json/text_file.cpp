@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/fail.hpp"
 #include "base/try.hpp"
 
 namespace entrain::json {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "base/fail.hpp"
 #include "base/flat_map.hpp"
 #include "base/memory_room.hpp"
 #include "base/text_hash.hpp"

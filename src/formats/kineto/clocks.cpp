@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/exact.hpp"
-#include "base/fail.hpp"
 #include "base/try.hpp"
 
 namespace entrain::kineto {

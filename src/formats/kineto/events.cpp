@@ -8,7 +8,6 @@
 
 #include <fmt/core.h>
 
-#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "formats/json/document.hpp"
 #include "formats/json/scanner.hpp"

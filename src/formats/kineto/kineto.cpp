@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "formats/json/document.hpp"
 #include "formats/kineto/events.hpp"

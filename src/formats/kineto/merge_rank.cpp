@@ -9,7 +9,6 @@
 #include <fmt/core.h>
 
 #include "base/cancel.hpp"
-#include "base/fail.hpp"
 #include "base/flat_map.hpp"
 #include "base/try.hpp"
 #include "formats/json/strings.hpp"

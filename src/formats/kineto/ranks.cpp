@@ -11,7 +11,6 @@
 
 #include <fmt/format.h>
 
-#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "formats/recording.hpp"
 

@@ -10,7 +10,6 @@
 
 #include <fmt/core.h>
 
-#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "formats/json/strings.hpp"
 #include "formats/kineto/arrows.hpp"

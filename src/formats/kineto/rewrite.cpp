@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/memory_room.hpp"
 #include "base/text_hash.hpp"

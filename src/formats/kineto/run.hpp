@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "base/executor.hpp"
-#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "formats/kineto/collective_calls.hpp"
 #include "formats/kineto/manifest.hpp"

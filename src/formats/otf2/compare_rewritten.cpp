@@ -7,7 +7,6 @@
 
 #include "base/cancel.hpp"
 #include "base/executor.hpp"
-#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "formats/otf2/format/block_reader.hpp"

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/file_stamp.hpp"
 #include "base/fnv.hpp"

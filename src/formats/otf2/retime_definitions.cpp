@@ -7,7 +7,6 @@
 #include <cmath>
 #include <iterator>
 
-#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "formats/otf2/format/format.hpp"

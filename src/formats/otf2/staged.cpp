@@ -7,7 +7,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "clocks/presync.hpp"
 #include "formats/otf2/compare_rewritten.hpp"

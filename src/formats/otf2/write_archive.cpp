@@ -13,7 +13,6 @@
 #include "base/cancel.hpp"
 #include "base/durable.hpp"
 #include "base/executor.hpp"
-#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/link.hpp"
 #include "base/team.hpp"

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "base/counters.hpp"
-#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "formats/json/document.hpp"

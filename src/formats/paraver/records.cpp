@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/fail.hpp"
+#include "base/try.hpp"
 
 namespace entrain::paraver {
 

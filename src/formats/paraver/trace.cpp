@@ -9,10 +9,10 @@
 
 #include <fmt/format.h>
 
-#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/flat_map.hpp"
 #include "base/record_sorter.hpp"
+#include "base/try.hpp"
 #include "formats/json/text_file.hpp"
 #include "formats/recording.hpp"
 

@@ -9,7 +9,6 @@
 
 #include <fmt/core.h>
 
-#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/file_mark.hpp"
 #include "base/fnv.hpp"

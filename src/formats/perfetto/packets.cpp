@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "base/fail.hpp"
 #include "base/memory_room.hpp"
 #include "base/try.hpp"
 #include "formats/json/packing.hpp"

@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "base/fail.hpp"
+#include "base/try.hpp"
 #include "formats/perfetto/walk.hpp"
 
 namespace entrain::perfetto {

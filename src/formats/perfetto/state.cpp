@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "base/fail.hpp"
 #include "base/memory_room.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"

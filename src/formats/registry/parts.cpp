@@ -7,7 +7,6 @@
 #include <span>
 #include <utility>
 
-#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "formats/kineto/kineto.hpp"
 #include "formats/parts/fields.hpp"

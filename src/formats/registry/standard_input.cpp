@@ -12,7 +12,6 @@
 
 #include <fmt/core.h>
 
-#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 

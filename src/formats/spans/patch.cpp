@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "base/fail.hpp"
+#include "base/try.hpp"
 #include "formats/json/strings.hpp"
 
 namespace entrain::spans {

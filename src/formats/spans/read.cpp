@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <protozero/exception.hpp>
 
-#include "base/fail.hpp"
 #include "base/memory_room.hpp"
 #include "base/try.hpp"
 #include "formats/json/document.hpp"

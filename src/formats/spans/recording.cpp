@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "formats/json/document.hpp"
 #include "formats/spans/run.hpp"

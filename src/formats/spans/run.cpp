@@ -7,7 +7,6 @@
 
 #include <fmt/ranges.h>
 
-#include "base/fail.hpp"
 #include "base/flat_map.hpp"
 #include "base/try.hpp"
 #include "formats/json/document.hpp"

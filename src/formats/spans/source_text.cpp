@@ -7,7 +7,6 @@
 
 #include <protozero/exception.hpp>
 
-#include "base/fail.hpp"
 #include "base/flat_map.hpp"
 #include "base/memory_room.hpp"
 #include "base/text_hash.hpp"

@@ -9,7 +9,6 @@
 
 #include <fmt/ranges.h>
 
-#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "formats/tables/columns.hpp"
 #include "formats/tables/reader.hpp"

@@ -8,7 +8,6 @@
 
 #include <fmt/core.h>
 
-#include "base/fail.hpp"
 #include "base/name_table.hpp"
 #include "base/try.hpp"
 #include "base/utf8.hpp"

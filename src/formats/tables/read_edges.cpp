@@ -12,7 +12,6 @@
 
 #include "base/cancel.hpp"
 #include "base/executor.hpp"
-#include "base/fail.hpp"
 #include "base/free_memory.hpp"
 #include "base/name_table.hpp"
 #include "base/stray_times.hpp"

@@ -7,7 +7,6 @@
 
 #include <fmt/ranges.h>
 
-#include "base/fail.hpp"
 #include "base/file_mark.hpp"
 #include "base/memory_room.hpp"
 #include "base/printable.hpp"

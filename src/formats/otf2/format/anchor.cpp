@@ -8,7 +8,7 @@
 
 #include <fmt/core.h>
 
-#include "base/fail.hpp"
+#include "base/try.hpp"
 #include "formats/otf2/format/format.hpp"
 
 namespace entrain::otf2 {

@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "base/cancel.hpp"
-#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "formats/otf2/format/walk.hpp"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "formats/otf2/format/block_reader.hpp"

@@ -11,7 +11,6 @@
 
 #include "base/cancel.hpp"
 #include "base/executor.hpp"
-#include "base/fail.hpp"
 #include "base/trace_kinds.hpp"
 #include "base/try.hpp"
 #include "formats/otf2/format/block_reader.hpp"

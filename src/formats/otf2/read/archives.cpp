@@ -10,7 +10,6 @@
 
 #include <fmt/core.h>
 
-#include "base/fail.hpp"
 #include "base/try.hpp"
 
 namespace entrain::otf2 {

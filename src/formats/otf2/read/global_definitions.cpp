@@ -9,7 +9,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/fail.hpp"
 #include "base/try.hpp"
 #include "formats/otf2/format/format.hpp"
 #include "formats/otf2/read/read_definitions.hpp"

@@ -7,7 +7,7 @@
 #include <charconv>
 #include <string>
 
-#include "base/fail.hpp"
+#include "base/try.hpp"
 #include "formats/otf2/format/format.hpp"
 
 namespace entrain::otf2 {

@@ -7,7 +7,6 @@
 
 #include <fmt/core.h>
 
-#include "base/fail.hpp"
 #include "base/file.hpp"
 #include "base/try.hpp"
 #include "formats/otf2/format/block_reader.hpp"
