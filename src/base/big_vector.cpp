@@ -13,7 +13,7 @@
 #include <new>
 #include <set>
 #include <string>
-#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace entrain {
@@ -25,11 +25,6 @@ constexpr std::size_t k_page = std::size_t{4} << 10;
 constexpr std::uint64_t round_up(std::uint64_t bytes) {
   return (bytes + k_page - 1) / k_page * k_page;
 }
-
-struct Block {
-  std::size_t bytes = 0;
-  bool in_file = false;
-};
 
 /// Memory that was freed and not given back to the system. Neighbours are one piece, and a block
 /// may be cut from a larger piece.
@@ -111,26 +106,13 @@ struct State {
   std::uint64_t most_anonymous = 0;
   std::uint64_t spilled = 0;
   std::uint64_t most_spilled = 0;
-  std::unordered_map<void*, Block> blocks;
+  std::unordered_set<void*> in_files;  ///< blocks in use
   KeptMemory kept;  ///< kept blocks and those in use never take more than was in use at a time
 
-  /// A kept block, or null.
-  void* reuse(std::size_t bytes) {
-    void* const block = kept.take(bytes);
-    if (block == nullptr) return nullptr;
-    if (!enlist(block, {bytes, false})) {
-      kept.add(static_cast<char*>(block), bytes);
-      return nullptr;
-    }
-    anonymous += bytes;
-    most_anonymous = std::max(most_anonymous, anonymous);
-    return block;
-  }
-  /// False if there is no memory to note it.
-  bool enlist(void* block, Block what) noexcept {
+  /// Notes that a block is in a file; false if there is no memory to note it.
+  bool enlist(void* block) noexcept {
     try {
-      blocks[block] = what;
-      return true;
+      return in_files.insert(block).second;
     } catch (const std::bad_alloc&) {
       return false;
     }
@@ -208,17 +190,19 @@ void* BigMemory::allocate(std::size_t bytes) {
   std::filesystem::path folder;
   {
     const std::lock_guard lock(s.mutex);
-    if (void* const block = s.reuse(bytes)) return block;
-    to_file = s.limit != 0 && s.anonymous + bytes > s.limit;
+    void* const kept = s.kept.take(bytes);
+    to_file = kept == nullptr && s.limit != 0 && s.anonymous + bytes > s.limit;
     (to_file ? s.spilled : s.anonymous) += bytes;
     s.most_spilled = std::max(s.most_spilled, s.spilled);
     s.most_anonymous = std::max(s.most_anonymous, s.anonymous);
+    if (kept != nullptr) return kept;
     s.shrink_to(s.most_anonymous);
     if (to_file) folder = s.folder;
   }
   void* const block = to_file ? map_file(folder, bytes) : map_memory(bytes);
+  if (block != MAP_FAILED && !to_file) return block;
   const std::lock_guard lock(s.mutex);
-  if (block != MAP_FAILED && s.enlist(block, {bytes, to_file})) return block;
+  if (block != MAP_FAILED && s.enlist(block)) return block;
   (to_file ? s.spilled : s.anonymous) -= bytes;
   if (block == MAP_FAILED && to_file) throw NoRoomForArrays(folder, asked);
   if (block != MAP_FAILED) ::munmap(block, bytes);
@@ -230,21 +214,18 @@ void BigMemory::free(void* block, std::size_t bytes) noexcept {
     ::operator delete(block);
     return;
   }
+  bytes = round_up(bytes);
   State& s = state();
-  std::size_t mapped = 0;
   {
     const std::lock_guard lock(s.mutex);
-    const auto found = s.blocks.find(block);
-    const Block known = found->second;
-    s.blocks.erase(found);
-    (known.in_file ? s.spilled : s.anonymous) -= known.bytes;
-    mapped = known.bytes;
-    if (!known.in_file && s.limit == 0) {
-      s.kept.add(static_cast<char*>(block), mapped);
+    const bool in_file = s.in_files.erase(block) > 0;
+    (in_file ? s.spilled : s.anonymous) -= bytes;
+    if (!in_file && s.limit == 0) {
+      s.kept.add(static_cast<char*>(block), bytes);
       return;
     }
   }
-  ::munmap(block, mapped);
+  ::munmap(block, bytes);
 }
 
 std::uint64_t BigMemory::anonymous() {
