@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/exact.hpp"
-#include "base/margin.hpp"
 #include "base/try.hpp"
 #include "trace/stream_times.hpp"
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 namespace entrain {
 
@@ -34,5 +35,21 @@ constexpr Int128 ceil_div(Int128 dividend, Int128 divisor) {
 /// Nanoseconds per second, and the denominator of rates in parts per billion. A clock that gains
 /// 20 ppm = 20,000 ppb shows floor_div(Int128{t} * 20'000, k_billion) ticks too much after t ticks.
 inline constexpr std::int64_t k_billion = 1'000'000'000;
+
+/// Returns a + b, clamped.
+inline std::int64_t clamped_sum(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return b < 0 ? std::numeric_limits<std::int64_t>::min()
+               : std::numeric_limits<std::int64_t>::max();
+}
+
+/// Returns a - b, clamped.
+inline std::int64_t margin(std::int64_t a, std::int64_t b) {
+  std::int64_t difference = 0;
+  if (!__builtin_sub_overflow(a, b, &difference)) return difference;
+  return a < b ? std::numeric_limits<std::int64_t>::min()
+               : std::numeric_limits<std::int64_t>::max();
+}
 
 }  // namespace entrain

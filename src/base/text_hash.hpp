@@ -38,4 +38,11 @@ inline std::uint64_t text_hash(std::string_view text) {
   return hash;
 }
 
+/// FNV-1a, 64 bit, of bytes or characters; `hash`: that of what stands before them.
+template <class Bytes>
+std::uint64_t fnv1a(const Bytes& bytes, std::uint64_t hash = 0xCBF29CE484222325u) {
+  for (const auto byte : bytes) hash = (hash ^ static_cast<std::uint8_t>(byte)) * 0x100000001B3u;
+  return hash;
+}
+
 }  // namespace entrain

@@ -7,7 +7,7 @@
 
 #include <entrain/entrain.hpp>
 
-#include "base/csv_field.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "cli/common.hpp"
 #include "cli/values.hpp"
@@ -25,8 +25,8 @@ std::string csv_of(const CompareReport& report) {
                            : "location,time_s,difference_s\n";
   std::map<std::uint64_t, std::string> fields;
   for (const LocationDifference& location : report.locations) {
-    std::string& field = fields[location.id];
-    append_csv_field(field, location.name.empty() ? fmt::format("{}", location.id) : location.name);
+    fields[location.id] =
+        csv_field(location.name.empty() ? fmt::format("{}", location.id) : location.name);
   }
   for (const ComparedEvent& event : report.events) {
     text +=

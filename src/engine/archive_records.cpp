@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "base/margin.hpp"
+#include "base/exact.hpp"
 #include "base/try.hpp"
 #include "engine/check_times.hpp"
 #include "formats/registry/open.hpp"

@@ -9,7 +9,7 @@
 
 #include <entrain/entrain.hpp>
 
-#include "base/margin.hpp"
+#include "base/exact.hpp"
 #include "base/try.hpp"
 #include "base/unfinished.hpp"
 #include "constraints/context.hpp"

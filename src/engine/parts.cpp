@@ -14,7 +14,7 @@
 
 #include <entrain/entrain.hpp>
 
-#include "base/csv_field.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "base/unfinished.hpp"
 #include "engine/amortization.hpp"
@@ -41,8 +41,8 @@ std::string table_of(const Clocks& clocks, const ClockMaps& maps,
       }
     }
     const auto add = [&](std::uint64_t since, const ClockKnot& knot, double drift) {
-      append_csv_field(text, clocks.clocks[c].name);
-      text += fmt::format(",{},{},{},{:.17g},{}\n", since, knot.local, knot.offset, drift, bound);
+      text += fmt::format("{},{},{},{},{:.17g},{}\n", csv_field(clocks.clocks[c].name), since,
+                          knot.local, knot.offset, drift, bound);
     };
     if (knots.size() < 2) add(0, {}, 0);
     for (std::size_t k = 0; k + 1 < knots.size(); ++k) {

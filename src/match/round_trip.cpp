@@ -9,8 +9,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/exact.hpp"
 #include "base/flat_map.hpp"
-#include "base/margin.hpp"
 #include "match/halo.hpp"
 
 namespace entrain::match {

@@ -16,7 +16,7 @@
 
 #include <fmt/core.h>
 
-#include "base/fnv.hpp"
+#include "base/text_hash.hpp"
 #include "base/try.hpp"
 #include "output/mark.hpp"
 

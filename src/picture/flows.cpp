@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/margin.hpp"
+#include "base/exact.hpp"
 #include "match/deciding_pairs.hpp"
 
 namespace entrain::picture {

@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "base/csv_field.hpp"
 #include "base/printable.hpp"
+#include "base/text.hpp"
 #include "report/report.hpp"
 #include "report/units.hpp"
 
@@ -47,7 +47,7 @@ std::string csv_line(const Json& row) {
   std::string line;
   for (const Json& value : row) {
     if (value.is_string()) {
-      append_csv_field(line, value.get_ref<const std::string&>());
+      line += csv_field(value.get_ref<const std::string&>());
     } else if (!value.is_null()) {
       line += value.dump();
     }

@@ -9,7 +9,7 @@
 
 #include <entrain/report.hpp>
 
-#include "base/margin.hpp"
+#include "base/exact.hpp"
 #include "verify/edges.hpp"
 
 namespace entrain::verify {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/margin.hpp"
+#include "base/exact.hpp"
 #include "bounds/possible_times.hpp"
 
 namespace entrain::waits {

@@ -6,17 +6,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/text.hpp"
+
 namespace entrain::net {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string csv_field(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == text.npos) return std::string(text);
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
-}
 
 /// Positions of the messages, ordered by source, then slot.
 std::vector<std::size_t> by_source(const Schedule& schedule) {

@@ -9,7 +9,7 @@
 #include <fmt/core.h>
 
 #include "base/file.hpp"
-#include "base/fnv.hpp"
+#include "base/text_hash.hpp"
 #include "base/try.hpp"
 #include "formats/otf2/format/anchor.hpp"
 #include "formats/otf2/format/format.hpp"

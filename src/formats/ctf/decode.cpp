@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "base/fnv.hpp"
 #include "base/text_hash.hpp"
 #include "formats/ctf/wire.hpp"
 

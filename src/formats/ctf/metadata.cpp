@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/file.hpp"
-#include "base/trimmed.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 
 namespace entrain::ctf {

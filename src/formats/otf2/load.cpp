@@ -8,7 +8,7 @@
 
 #include "base/file.hpp"
 #include "base/file_stamp.hpp"
-#include "base/fnv.hpp"
+#include "base/text_hash.hpp"
 #include "base/try.hpp"
 
 namespace entrain::otf2 {

@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-#include "base/trimmed.hpp"
+#include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "formats/json/packing.hpp"
 #include "formats/paraver/calls.hpp"

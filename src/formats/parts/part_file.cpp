@@ -11,7 +11,7 @@
 
 #include "base/file.hpp"
 #include "base/file_mark.hpp"
-#include "base/fnv.hpp"
+#include "base/text_hash.hpp"
 #include "base/try.hpp"
 #include "formats/json/text_file.hpp"
 #include "formats/parts/fields.hpp"

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "base/csv_field.hpp"
 #include "base/memory_room.hpp"
 #include "base/temp_folder_testing.hpp"
+#include "base/text.hpp"
 
 namespace entrain::tables {
 namespace {
@@ -193,10 +193,9 @@ TEST(Values, say_why_they_are_none) {
     EXPECT_FALSE(parse_ticks(text, ticks, why));
     EXPECT_EQ(why, reason);
   }
+  EXPECT_EQ(csv_field("a \"b\", c"), "\"a \"\"b\"\", c\"");
+  EXPECT_EQ(csv_field("#a"), "\"#a\"");
   std::string line;
-  append_csv_field(line, "a \"b\", c");
-  EXPECT_EQ(line, "\"a \"\"b\"\", c\"");
-  line.clear();
   append_json(line, "a\"\n\xFF");
   EXPECT_EQ(line, "\"a\\\"\\u000a\xEF\xBF\xBD\"");
 }

@@ -9,11 +9,11 @@
 
 #include <fmt/format.h>
 
-#include "base/csv_field.hpp"
 #include "base/exact.hpp"
 #include "base/file_mark.hpp"
 #include "base/name_table.hpp"
 #include "base/stray_times.hpp"
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "formats/json/text_file.hpp"
 #include "formats/tables/read_clocks.hpp"
@@ -61,7 +61,7 @@ class EdgeWriter {
       if (json) {
         tables::append_json(name, clock.name);
       } else {
-        append_csv_field(name, clock.name);
+        name = csv_field(clock.name);
       }
     }
   }
@@ -212,13 +212,11 @@ std::string clocks_csv(const Clocks& clocks) {
       "half_width,round_trip,kept,flush_begin,flush_end," +
       file_mark() + '\n';
   for (const Clock& clock : clocks.clocks) {
-    std::string name;
-    append_csv_field(name, clock.name);
+    const std::string name = csv_field(clock.name);
     text += name;
     const std::string kind = clock.kind == ClockKind::automatic ? "" : name_of(clock.kind);
     for (const std::string& field : {kind, clock.domain, clock.process, clock.machine}) {
-      text += ',';
-      append_csv_field(text, field);
+      text += ',' + csv_field(field);
     }
     add(text, ",{},", clocks.resolution_hz);
     if (clock.events) add(text, "{},{}", clock.events->first, clock.events->last);
@@ -245,8 +243,7 @@ std::string maps_csv(const Clocks& clocks, std::span<const ClockMap> maps,
                      std::span<const Wrap> wraps, Verdict verdict) {
   KnotRows rows(verdict);
   for (std::size_t i = 0; i < maps.size(); ++i) {
-    std::string name;
-    append_csv_field(name, clocks.clocks[i].name);
+    const std::string name = csv_field(clocks.clocks[i].name);
     const std::optional<StampRange>& events = clocks.clocks[i].events;
     if (wraps[i].own_hz != wraps[i].run_hz) {
       add_in_own_unit(rows, name, maps[i], wraps[i], events.value_or(StampRange{}));
