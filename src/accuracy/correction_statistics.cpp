@@ -9,7 +9,7 @@
 
 #include "base/exact.hpp"
 #include "base/try.hpp"
-#include "trace/stream_times.hpp"
+#include "trace/clock_maps.hpp"
 
 namespace entrain::accuracy {
 

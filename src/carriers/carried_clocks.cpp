@@ -16,7 +16,7 @@
 #include "carriers/centring.hpp"
 #include "explain/explain.hpp"
 #include "explain/given_constraints.hpp"
-#include "trace/composed_map.hpp"
+#include "trace/clock_maps.hpp"
 
 namespace entrain::carriers {
 

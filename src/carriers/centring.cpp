@@ -11,7 +11,7 @@
 
 #include "base/order.hpp"
 #include "base/try.hpp"
-#include "trace/composed_map.hpp"
+#include "trace/clock_maps.hpp"
 
 namespace entrain::carriers {
 

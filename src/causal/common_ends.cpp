@@ -11,7 +11,7 @@
 
 #include "base/try.hpp"
 #include "causal/clock_domains.hpp"
-#include "trace/composed_map.hpp"
+#include "trace/clock_maps.hpp"
 
 namespace entrain::causal {
 

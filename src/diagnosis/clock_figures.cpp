@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/team.hpp"
-#include "trace/straight_stamps.hpp"
+#include "trace/clock_maps.hpp"
 
 namespace entrain::diagnosis {
 

@@ -14,7 +14,7 @@
 #include "base/try.hpp"
 #include "carriers/carried_clocks.hpp"
 #include "explain/explained.hpp"
-#include "trace/composed_map.hpp"
+#include "trace/clock_maps.hpp"
 
 namespace entrain::engine {
 

@@ -18,7 +18,7 @@
 #include "explain/explained.hpp"
 #include "formats/source.hpp"
 #include "page/survey.hpp"
-#include "trace/loaded_trace.hpp"
+#include "trace/share.hpp"
 #include "trace/witness.hpp"
 #include "verify/check.hpp"
 

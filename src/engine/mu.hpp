@@ -8,8 +8,8 @@
 #include <entrain/report.hpp>
 
 #include "match/graph.hpp"
-#include "trace/loaded_trace.hpp"
 #include "trace/pair_mu.hpp"
+#include "trace/share.hpp"
 #include "trace/workers.hpp"
 
 namespace entrain::engine {

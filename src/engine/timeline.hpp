@@ -20,7 +20,7 @@
 #include "formats/source.hpp"
 #include "match/graph.hpp"
 #include "trace/clock_domains.hpp"
-#include "trace/loaded_trace.hpp"
+#include "trace/share.hpp"
 #include "trace/workers.hpp"
 
 namespace entrain::engine {

@@ -9,7 +9,7 @@
 #include "base/try.hpp"
 #include "difference/at_zero.hpp"
 #include "explain/given_constraints.hpp"
-#include "trace/composed_map.hpp"
+#include "trace/clock_maps.hpp"
 
 namespace entrain::explain {
 

@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 
 #include "base/try.hpp"
-#include "trace/straight_stamps.hpp"
+#include "trace/clock_maps.hpp"
 
 namespace entrain::formats {
 

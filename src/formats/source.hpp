@@ -27,8 +27,8 @@
 #include "formats/merge_plan.hpp"
 #include "output/output.hpp"
 #include "trace/collectives.hpp"
-#include "trace/loaded_trace.hpp"
 #include "trace/properties.hpp"
+#include "trace/share.hpp"
 #include "trace/trace.hpp"
 #include "trace/workers.hpp"
 

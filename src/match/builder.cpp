@@ -11,7 +11,7 @@
 #include "base/free_memory.hpp"
 #include "base/try.hpp"
 #include "match/incomplete_messages.hpp"
-#include "trace/operations.hpp"
+#include "trace/event.hpp"
 
 namespace entrain::match {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "trace/operations.hpp"
+#include "trace/event.hpp"
 
 namespace entrain::match {
 

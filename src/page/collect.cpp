@@ -15,7 +15,7 @@
 #include "base/exact.hpp"
 #include "base/team.hpp"
 #include "base/try.hpp"
-#include "trace/straight_stamps.hpp"
+#include "trace/clock_maps.hpp"
 
 namespace entrain::page {
 

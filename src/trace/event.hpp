@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
 #include "base/ids.hpp"
 
@@ -83,6 +85,13 @@ inline constexpr std::uint8_t barrier = 0, bcast = 1, gather = 2, gatherv = 3, s
                               reduce_scatter = 13, scan = 14, exscan = 15,
                               reduce_scatter_block = 16, create_handle = 17;
 }  // namespace op
+
+/// Name of a collective operation, for example "Allreduce" for op::allreduce. "unknown operation"
+/// for a code that OTF2 does not define.
+const char* operation_name(std::uint8_t operation);
+
+/// The code of a name that operation_name() gives, in upper or lower case; nothing for others.
+std::optional<std::uint8_t> find_operation(std::string_view name);
 
 /// A communication event. Fields that the kind does not fill are 0 or k_none. An EventList holds
 /// many in half the room.

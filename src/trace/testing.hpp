@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "trace/loaded_trace.hpp"
+#include "trace/share.hpp"
 #include "trace/trace.hpp"
 
 /// Hand-made traces for unit tests.

@@ -10,8 +10,8 @@
 
 #include "base/free_memory.hpp"
 #include "base/try.hpp"
+#include "trace/clock_maps.hpp"
 #include "trace/recorded_clock.hpp"
-#include "trace/stream_times.hpp"
 
 namespace entrain::verify {
 

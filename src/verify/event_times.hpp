@@ -8,7 +8,7 @@
 
 #include <entrain/clock_map.hpp>
 
-#include "trace/stream_times.hpp"
+#include "trace/clock_maps.hpp"
 #include "trace/trace.hpp"
 #include "verify/places.hpp"
 

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/model/random.hpp"
-#include "trace/composed_map.hpp"
+#include "trace/clock_maps.hpp"
 
 namespace entrain::sim {
 namespace {

@@ -15,8 +15,7 @@
 #include "base/try.hpp"
 #include "sim/model/clock_model.hpp"
 #include "sim/model/random.hpp"
-#include "trace/composed_map.hpp"
-#include "trace/straight_stamps.hpp"
+#include "trace/clock_maps.hpp"
 
 namespace entrain::sim {
 

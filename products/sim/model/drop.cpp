@@ -10,7 +10,7 @@
 #include <fmt/core.h>
 
 #include "base/try.hpp"
-#include "trace/operations.hpp"
+#include "trace/event.hpp"
 
 namespace entrain::sim {
 

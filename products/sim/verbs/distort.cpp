@@ -15,8 +15,8 @@
 #include "engine/verbs.hpp"
 #include "formats/registry/open.hpp"
 #include "sim/model/distort.hpp"
+#include "trace/clock_maps.hpp"
 #include "trace/properties.hpp"
-#include "trace/straight_stamps.hpp"
 
 namespace entrain {
 

@@ -24,7 +24,7 @@
 #include "formats/ctf/reader.hpp"
 #include "formats/ctf/rules.hpp"
 #include "output/mark.hpp"
-#include "trace/straight_stamps.hpp"
+#include "trace/clock_maps.hpp"
 
 namespace entrain::ctf {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/exact.hpp"
-#include "trace/straight_stamps.hpp"
+#include "trace/clock_maps.hpp"
 
 namespace entrain::ctf {
 

@@ -11,7 +11,7 @@
 #include "base/ids.hpp"
 #include "base/team.hpp"
 #include "formats/otf2/read/archives.hpp"
-#include "trace/loaded_trace.hpp"
+#include "trace/share.hpp"
 #include "trace/workers.hpp"
 
 namespace entrain::otf2 {

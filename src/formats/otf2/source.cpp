@@ -19,7 +19,7 @@
 #include "formats/otf2/load.hpp"
 #include "formats/otf2/moved_times.hpp"
 #include "match/graph.hpp"
-#include "trace/operations.hpp"
+#include "trace/event.hpp"
 #include "trace/properties.hpp"
 
 namespace entrain::otf2 {

@@ -19,7 +19,7 @@
 #include "formats/tables/read_clocks.hpp"
 #include "formats/tables/reader.hpp"
 #include "formats/tables/times.hpp"
-#include "trace/straight_stamps.hpp"
+#include "trace/clock_maps.hpp"
 
 namespace entrain::tables {
 namespace {

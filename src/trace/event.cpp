@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "trace/operations.hpp"
+#include "trace/event.hpp"
 
 #include <algorithm>
 #include <array>

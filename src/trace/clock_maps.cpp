@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "trace/composed_map.hpp"
+#include "trace/clock_maps.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <utility>
-#include <vector>
 
 #include "base/exact.hpp"
 #include "base/order.hpp"
@@ -103,6 +102,18 @@ ClockMap seen_from(const ClockMap& reference, const ClockMap& map) {
     knots.push_back({stamp, time - ahead - static_cast<std::int64_t>(stamp)});
   }
   return ClockMap::from_knots(std::move(knots)).value_or(map);
+}
+
+std::vector<std::uint64_t> straight_stamps(std::uint64_t first, std::uint64_t last,
+                                           std::initializer_list<const ClockMap*> maps) {
+  std::vector<std::uint64_t> stamps{first, last};
+  for (const ClockMap* const map : maps) {
+    for (const ClockKnot& knot : map->knots()) {
+      if (knot.local > first && knot.local < last) stamps.push_back(knot.local);
+    }
+  }
+  sort_unique(stamps);
+  return stamps;
 }
 
 }  // namespace entrain::trace
