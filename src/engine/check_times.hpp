@@ -51,9 +51,10 @@ CheckSetting setting_of(trace::Workers& workers, const formats::Source& source,
                         const Timeline& timeline, const CheckOptions& options,
                         const Progress* progress);
 
-/// Runs verify::check() on the times that `maps` (one per location) give the events of `loaded`,
-/// with a team of all workers; adds the source of mu and what the source knows. Edges that the
-/// source names are counted as they are. Collective. Errors: those of verify::check().
+/// Runs verify::check_both() on the times that `maps` (one per location) give the events of
+/// `loaded`, with a team of all workers; adds the source of mu and what the source knows. Edges
+/// that the source names are counted as they are. Collective. Errors: those of
+/// verify::check_both().
 Result<CheckReport> check_times(const CheckSetting& setting, const trace::LoadedTrace& loaded,
                                 std::span<const ClockMap> maps);
 
@@ -63,7 +64,7 @@ struct OtherTimes {
   page::Survey* survey = nullptr;  ///< see CheckSetting::survey
 };
 
-/// The same with verify::check_both(). Several processes have the events of their own locations
+/// The same for two sets of times. Several processes have the events of their own locations
 /// only: then `others` are not checked. `others` may be null.
 Result<verify::Checks> check_both_times(const CheckSetting& setting,
                                         const trace::LoadedTrace& loaded,

@@ -135,21 +135,9 @@ IntervalUnion may_hold_cycles(const Relation& relation, Team& team) {
 /// Checks one relation by one or several sets of times.
 class Checker {
  public:
-  Checker(const trace::Share& share, const CheckOptions& options, const Cancel& cancel)
-      : share_(share), team_(share.team), options_(options), cancel_(cancel) {}
-
-  Result<void> pair(const TimesToCheck& times) {
-    TRY_ASSIGN(Relation relation, Relation::build(share_, times.maps, options_.alltoallv,
-                                                  times.claims, cancel_, times.named_edges));
-    relation_.emplace(std::move(relation));
-    relation_->leave_out(times.wrong_pairs);
-    return {};
-  }
-
-  Result<void> set_maps(std::span<const ClockMap> maps) {
-    relation_->set_maps(share_, maps);
-    return cancel_.agree(team_);
-  }
+  Checker(const trace::Share& share, const Relation& relation, const CheckOptions& options,
+          const Cancel& cancel)
+      : share_(share), team_(share.team), relation_(relation), options_(options), cancel_(cancel) {}
 
   /// Sets `acyclic` if no cycle was found.
   Result<CheckReport> judge_edges(const TimesToCheck& times, bool& acyclic) const {
@@ -160,18 +148,18 @@ class Checker {
                                 .clock_of = times.clock_of,
                                 .observer = times.observer};
     Cycles cycles;
-    IntervalUnion backward = may_hold_cycles(*relation_, team_);
+    IntervalUnion backward = may_hold_cycles(relation_, team_);
     EdgeSums sums =
-        EdgeWalk(*relation_, cycles, rules, known_acyclic ? nullptr : &backward).run(cancel_);
+        EdgeWalk(relation_, cycles, rules, known_acyclic ? nullptr : &backward).run(cancel_);
     TRY(cancel_.agree(team_));
     if (!known_acyclic) {
       const Clusters clusters = Clusters::merge(team_, std::move(backward));
       TRY_ASSIGN(cycles,
-                 Cycles::find(share_, *relation_, clusters, options_.init_finalize, cancel_));
+                 Cycles::find(share_, relation_, clusters, options_.init_finalize, cancel_));
     }
     acyclic = !cycles.any();
     if (!acyclic) {  // edges in cycles demand less than the first walk assumed
-      sums = EdgeWalk(*relation_, cycles, rules, nullptr).run(cancel_);
+      sums = EdgeWalk(relation_, cycles, rules, nullptr).run(cancel_);
       TRY(cancel_.agree(team_));
     }
     return report(times, sums, cycles);
@@ -194,8 +182,8 @@ class Checker {
     if (!times.clock_of.empty()) {
       report.inside_domains = {counts.inside_clocks.count, counts.inside_clocks.violations};
     }
-    fill_counters(*relation_, cycles, counts.dropped, totals, report);
-    fill_coverage(*relation_, report.coverage);
+    fill_counters(relation_, cycles, counts.dropped, totals, report);
+    fill_coverage(relation_, report.coverage);
     const std::uint64_t messages = static_cast<std::uint64_t>(std::ranges::count_if(
         times.wrong_pairs, [](const trace::WrongPair& pair) { return pair.from != pair.to; }));
     const std::uint64_t wrong = std::min(messages, report.coverage.paired);
@@ -214,8 +202,8 @@ class Checker {
 
   /// Nothing is known of a process if none of its operations is paired.
   void set_unpaired_aside(CheckReport& report) const {
-    for (const std::uint32_t process : relation_->unpaired_processes()) {
-      const LocationIndex first = relation_->places().locations(process).front();
+    for (const std::uint32_t process : relation_.unpaired_processes()) {
+      const LocationIndex first = relation_.places().locations(process).front();
       const std::string& name = trace::process_name(share_.trace.definitions, first);
       report.set_aside.push_back(
           {.kind = "unpaired",
@@ -229,9 +217,9 @@ class Checker {
 
   const trace::Share& share_;
   Team& team_;
+  const Relation& relation_;
   const CheckOptions& options_;
   const Cancel& cancel_;
-  std::optional<Relation> relation_;
 };
 
 }  // namespace
@@ -239,31 +227,20 @@ class Checker {
 Result<Checks> check_both(const trace::Share& share, const TimesToCheck& times,
                           const TimesToCheck* others, const CheckOptions& options,
                           const Cancel& cancel) {
-  Checker checker(share, options, cancel);
-  TRY(checker.pair(times));
+  TRY_ASSIGN(Relation relation, Relation::build(share, times.maps, options.alltoallv, times.claims,
+                                                cancel, times.named_edges));
+  relation.leave_out(times.wrong_pairs);
+  const Checker checker(share, relation, options, cancel);
   Checks checks;
   bool acyclic = false;
   TRY_ASSIGN(checks.report, checker.judge_edges(times, acyclic));
   if (others == nullptr) return checks;
-  TRY(checker.set_maps(others->maps));
+  relation.set_maps(share, others->maps);
+  TRY(cancel.agree(share.team));
   TimesToCheck then = *others;
   then.known_acyclic = acyclic;
   TRY_ASSIGN(checks.others, checker.judge_edges(then, acyclic));
   return checks;
-}
-
-Result<CheckReport> check(const trace::Share& share, const TimesToCheck& times,
-                          const CheckOptions& options, const Cancel& cancel) {
-  TRY_ASSIGN(Checks checks, check_both(share, times, nullptr, options, cancel));
-  return std::move(checks.report);
-}
-
-CheckReport check(const trace::Trace& trace, const TimesToCheck& times,
-                  const CheckOptions& options) {
-  Solo solo;
-  const trace::Partition all = trace::undivided(trace.definitions);
-  auto report = check({solo, all, trace}, times, options, Cancel(nullptr));
-  return report ? std::move(*report) : CheckReport{};
 }
 
 namespace {

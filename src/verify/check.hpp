@@ -49,6 +49,11 @@ struct TimesToCheck {
   bool known_acyclic = false;
 };
 
+struct Checks {
+  CheckReport report;
+  std::optional<CheckReport> others;  ///< empty: not checked
+};
+
 /// Tests the clock condition on every happened-before edge of a trace: receive >= send + mu
 /// (docs/method.md, sections 2 and 6).
 ///
@@ -67,30 +72,17 @@ struct TimesToCheck {
 /// ("cyclic_components" counts both sorts of cycles, "dropped_components" and "dropped_edges" the
 /// wide ones). The caller fills presync and mu_source. Counters of value 0 are omitted.
 ///
+/// `others`: other times of the same events, or null. They are paired only once, by the claims of
+/// `times`. If the first check finds no cycle, the second one skips that search.
+///
 /// Collective. Every member needs all definitions, but skeletons and maps only of the locations
-/// that it owns. It changes none of these, so threads may share them. Every member returns the same
-/// report, whatever the team and the partition. O(n log n), in most traces O(n). Errors, the same
-/// at every member: those of Relation::build().
-Result<CheckReport> check(const trace::Share& share, const TimesToCheck& times,
-                          const CheckOptions& options, const Cancel& cancel);
-
-struct Checks {
-  CheckReport report;
-  std::optional<CheckReport> others;  ///< empty: not checked
-};
-
-/// Checks the same events by two sets of times, and pairs the events only once, by the claims of
-/// `times`. If the first check finds no cycle, the second one skips that search. `others` may be
-/// null; else every member needs the skeletons and maps of all locations, as threads of one process
-/// have them.
+/// that it owns; with `others` those of all locations, as threads of one process have them. It
+/// changes none of these, so threads may share them. Every member returns the same reports,
+/// whatever the team and the partition. O(n log n), in most traces O(n). Errors, the same at every
+/// member: those of Relation::build().
 Result<Checks> check_both(const trace::Share& share, const TimesToCheck& times,
                           const TimesToCheck* others, const CheckOptions& options,
                           const Cancel& cancel);
-
-/// Checks a whole trace on the calling thread alone. Never interrupted. After an error the report
-/// is empty.
-CheckReport check(const trace::Trace& trace, const TimesToCheck& times,
-                  const CheckOptions& options);
 
 /// Returns the verdict that the counts of a report support (docs/method.md, section 7). Reads
 /// violations, below_latency, checked_edges, coverage, min_coverage, unmatched, skipped and

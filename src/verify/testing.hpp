@@ -22,6 +22,26 @@
 #include "trace/testing.hpp"
 #include "verify/check.hpp"
 
+namespace entrain::verify {
+
+/// check_both() by one set of times.
+inline Result<CheckReport> check(const trace::Share& share, const TimesToCheck& times,
+                                 const CheckOptions& options, const Cancel& cancel) {
+  auto checks = check_both(share, times, nullptr, options, cancel);
+  if (!checks) return tl::unexpected<Error>(std::move(checks).error());
+  return std::move(checks->report);
+}
+
+/// Checks a whole trace on the calling thread alone. After an error the report is empty.
+inline CheckReport check(const trace::Trace& trace, const TimesToCheck& times,
+                         const CheckOptions& options) {
+  Solo solo;
+  const trace::Partition all = trace::undivided(trace.definitions);
+  return check({solo, all, trace}, times, options, Cancel(nullptr)).value_or(CheckReport());
+}
+
+}  // namespace entrain::verify
+
 /// Hand-made traces for the tests of this folder, and reports by teams of every size.
 namespace entrain::verify::testing {
 

@@ -20,7 +20,6 @@
 #include "support/random_plan.hpp"
 #include "support/random_trace.hpp"
 #include "support/repetitions.hpp"
-#include "verify/check.hpp"
 #include "verify/testing.hpp"
 
 namespace entrain::test {

@@ -12,7 +12,6 @@
 #include "match/round_trip.hpp"
 #include "support/random_plan.hpp"
 #include "support/random_trace.hpp"
-#include "verify/check.hpp"
 #include "verify/testing.hpp"
 
 namespace entrain::test {

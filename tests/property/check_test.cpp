@@ -10,7 +10,7 @@
 #include "support/random_plan.hpp"
 #include "support/random_trace.hpp"
 #include "support/reference_clc.hpp"
-#include "verify/check.hpp"
+#include "verify/testing.hpp"
 
 namespace entrain::test {
 namespace {

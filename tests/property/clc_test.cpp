@@ -8,7 +8,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "property/corrected.hpp"
-#include "verify/check.hpp"
+#include "verify/testing.hpp"
 
 namespace entrain::test {
 namespace {

@@ -8,7 +8,7 @@
 #include "support/files.hpp"
 #include "support/oracle.hpp"
 #include "support/otf2_print.hpp"
-#include "verify/check.hpp"
+#include "verify/testing.hpp"
 
 namespace entrain::test {
 
