@@ -124,7 +124,7 @@ void fill_counters(const Relation& relation, const Cycles& cycles, std::uint64_t
 
 /// Intervals that may hold cycles, as far as known before any edge is read.
 IntervalUnion may_hold_cycles(const Relation& relation, Team& team) {
-  IntervalUnion backward(Clusters::most_per_member(team));
+  IntervalUnion backward(most_clusters_per_member(team));
   if (relation.decreasing()) {  // then a cycle may be anywhere
     backward.add(std::numeric_limits<std::int64_t>::min(),
                  std::numeric_limits<std::int64_t>::max());
@@ -142,24 +142,21 @@ class Checker {
   /// Sets `acyclic` if no cycle was found.
   Result<CheckReport> judge_edges(const TimesToCheck& times, bool& acyclic) const {
     const bool known_acyclic = times.known_acyclic || times.named_edges != nullptr;
-    const EdgeWalk::Rules rules{.mu = times.mu,
-                                .pair_mu = times.pair_mu,
-                                .init_finalize = options_.init_finalize,
-                                .clock_of = times.clock_of,
-                                .observer = times.observer};
     Cycles cycles;
     IntervalUnion backward = may_hold_cycles(relation_, team_);
-    EdgeSums sums =
-        EdgeWalk(relation_, cycles, rules, known_acyclic ? nullptr : &backward).run(cancel_);
+    const auto walk = [&](IntervalUnion* to) {
+      return walk_edges(relation_, cycles, times, options_.init_finalize, to, cancel_);
+    };
+    EdgeSums sums = walk(known_acyclic ? nullptr : &backward);
     TRY(cancel_.agree(team_));
     if (!known_acyclic) {
-      const Clusters clusters = Clusters::merge(team_, std::move(backward));
+      const Clusters clusters = merge_clusters(team_, std::move(backward));
       TRY_ASSIGN(cycles,
                  Cycles::find(share_, relation_, clusters, options_.init_finalize, cancel_));
     }
     acyclic = !cycles.any();
     if (!acyclic) {  // edges in cycles demand less than the first walk assumed
-      sums = EdgeWalk(relation_, cycles, rules, nullptr).run(cancel_);
+      sums = walk(nullptr);
       TRY(cancel_.agree(team_));
     }
     return report(times, sums, cycles);

@@ -45,19 +45,18 @@ std::vector<Interval> IntervalUnion::take() && {
   return std::move(pieces_);
 }
 
-std::size_t Clusters::most_per_member(const Team& team) {
+std::size_t most_clusters_per_member(const Team& team) {
   return std::max<std::size_t>((std::size_t{1} << 18) / team.size(), 64);
 }
 
-Clusters Clusters::merge(Team& team, IntervalUnion&& own) {
-  Clusters clusters;
-  clusters.pieces_ = gather_everywhere(team, std::move(own).take());
-  unite(clusters.pieces_);
+Clusters merge_clusters(Team& team, IntervalUnion&& own) {
+  Clusters clusters = gather_everywhere(team, std::move(own).take());
+  unite(clusters);
   return clusters;
 }
 
-std::uint32_t Clusters::Finder::operator()(std::int64_t time) {
-  const std::vector<Interval>& pieces = *pieces_;
+std::uint32_t ClusterFinder::operator()(std::int64_t time) {
+  const Clusters& pieces = *pieces_;
   const auto is_first = [&](std::size_t at) {  // that does not end before
     return at <= pieces.size() && (at == 0 || pieces[at - 1].end < time) &&
            (at == pieces.size() || pieces[at].end >= time);

@@ -43,7 +43,7 @@ class IntervalUnion {
   std::vector<Interval> pieces_;
 };
 
-/// Intervals of time that can hold cycles (docs/method.md, section 2).
+/// Intervals of time that can hold cycles (docs/method.md, section 2): ascending and disjoint.
 ///
 /// Call an edge s -> r backward if time(r) <= time(s), and likewise a step from one event of a
 /// location to the next if its time decreases (only damaged streams have such steps). Each spans an
@@ -69,30 +69,23 @@ class IntervalUnion {
 /// is transitive, and an arc between two nodes of a location that a path joins makes no new cycle.
 /// Larger pieces are safe, too. An instance stands for all its edges: it may even connect the begin
 /// of a location with its own end, which local order demands anyway.
-class Clusters {
+using Clusters = std::vector<Interval>;
+
+/// Number of pieces that a member may keep, so that those of all members fit into memory.
+std::size_t most_clusters_per_member(const Team& team);
+/// The pieces of the union of the intervals that all members found. Collective.
+Clusters merge_clusters(Team& team, IntervalUnion&& own);
+
+/// Finds the piece that contains a time; fast for times near the one before.
+class ClusterFinder {
  public:
-  /// The pieces of the union of the intervals that all members found. Collective.
-  static Clusters merge(Team& team, IntervalUnion&& own);
-  /// Number of pieces that a member may keep, so that those of all members fit into memory.
-  static std::size_t most_per_member(const Team& team);
-
-  [[nodiscard]] bool empty() const { return pieces_.empty(); }
-  [[nodiscard]] std::size_t size() const { return pieces_.size(); }
-
-  /// Finds the piece that contains a time; fast for times near the one before.
-  class Finder {
-   public:
-    explicit Finder(const Clusters& clusters) : pieces_(&clusters.pieces_) {}
-    /// Number of the piece; k_none: in no piece.
-    std::uint32_t operator()(std::int64_t time);
-
-   private:
-    const std::vector<Interval>* pieces_;
-    std::size_t at_ = 0;  ///< first piece that does not end before the last queried time
-  };
+  explicit ClusterFinder(const Clusters& clusters) : pieces_(&clusters) {}
+  /// Number of the piece; k_none: in no piece.
+  std::uint32_t operator()(std::int64_t time);
 
  private:
-  std::vector<Interval> pieces_;
+  const Clusters* pieces_;
+  std::size_t at_ = 0;  ///< first piece that does not end before the last queried time
 };
 
 /// Adds the intervals of the backward edges of an instance, or larger ones. Linear.

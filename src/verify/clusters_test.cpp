@@ -50,7 +50,7 @@ Clusters clusters_of(const Pieces& intervals) {
   Solo solo;
   IntervalUnion all(100);
   for (const auto& [begin, end] : intervals) all.add(begin, end);
-  return Clusters::merge(solo, std::move(all));
+  return merge_clusters(solo, std::move(all));
 }
 
 TEST(Clusters, finder_goes_forward_and_back) {
@@ -58,7 +58,7 @@ TEST(Clusters, finder_goes_forward_and_back) {
   for (std::int64_t i = 0; i < 50; ++i) intervals.emplace_back(100 * i, 100 * i + 10);
   const Clusters clusters = clusters_of(intervals);
   EXPECT_EQ(clusters.size(), 50u);
-  Clusters::Finder find(clusters);
+  ClusterFinder find(clusters);
   EXPECT_EQ(find(-1), k_none);
   EXPECT_EQ(find(0), 0u);
   EXPECT_EQ(find(10), 0u);
@@ -72,7 +72,7 @@ TEST(Clusters, finder_goes_forward_and_back) {
 TEST(Clusters, none) {
   const Clusters clusters = clusters_of({});
   EXPECT_TRUE(clusters.empty());
-  Clusters::Finder find(clusters);
+  ClusterFinder find(clusters);
   EXPECT_EQ(find(0), k_none);
 }
 
@@ -80,7 +80,7 @@ TEST(Clusters, are_those_of_all_members) {
   const auto result = run_team(3, [&](Team& team) -> Result<void> {
     IntervalUnion own(100);
     own.add(10 * team.rank(), 10 * team.rank() + 10);
-    EXPECT_EQ(Clusters::merge(team, std::move(own)).size(), 1u);
+    EXPECT_EQ(merge_clusters(team, std::move(own)).size(), 1u);
     return {};
   });
   EXPECT_TRUE(result);

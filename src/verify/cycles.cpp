@@ -16,11 +16,6 @@ namespace entrain::verify {
 
 namespace {
 
-/// The edges inside some clusters, for the member that searches these clusters.
-struct Shipment {
-  BigVector<ClusterEdge> edges;
-};
-
 /// The number of a component, as this member counts them, and an instant of it.
 using ComponentInstant = std::pair<std::uint32_t, EventRef>;
 
@@ -36,9 +31,8 @@ class Shipper {
         out_(team.size()) {}
 
   void add(const Relation& relation, bool init_finalize) {
-    for (const MatchedChannel& channel : relation.channels()) add(relation, channel);
-    Clusters::Finder find_send(clusters_), find_receive(clusters_);
-    relation.for_each_single_pair([&](const Pair& pair) {
+    ClusterFinder find_send(clusters_), find_receive(clusters_);
+    relation.for_each_pair([&](const Pair& pair) {
       const std::uint32_t cluster = find_send(pair.send_time);
       if (cluster != k_none && cluster == find_receive(pair.receive_time)) {
         add(cluster, pair.send, pair.receive);
@@ -52,28 +46,18 @@ class Shipper {
 
   /// Returns all edges for this member. Collective; call it once.
   BigVector<ClusterEdge> exchange() {
-    exchange_part(team_, out_, &Shipment::edges);
-    BigVector<ClusterEdge> all = std::move(out_.front().edges);
-    for (std::size_t r = 1; r < out_.size(); ++r) {
-      all.insert(all.end(), out_[r].edges.begin(), out_[r].edges.end());
-      free_memory(out_[r].edges);
+    std::vector<BigVector<ClusterEdge>> in = entrain::exchange(team_, std::move(out_));
+    BigVector<ClusterEdge> all = std::move(in.front());
+    for (std::size_t r = 1; r < in.size(); ++r) {
+      all.insert(all.end(), in[r].begin(), in[r].end());
+      free_memory(in[r]);
     }
     return all;
   }
 
  private:
   void add(std::uint32_t cluster, EventRef from, EventRef to) {
-    out_[cluster % out_.size()].edges.push_back({cluster, from, to});
-  }
-
-  void add(const Relation& relation, const MatchedChannel& channel) {
-    Clusters::Finder find_send(clusters_), find_receive(clusters_);
-    Pair pair;
-    for (std::uint32_t k = 0; k < channel.pairs; ++k) {
-      const std::uint32_t cluster = find_send(channel.send_time(k));
-      if (cluster == k_none || cluster != find_receive(channel.receive_time(k))) continue;
-      if (relation.pair(channel, k, pair)) add(cluster, pair.send, pair.receive);
-    }
+    out_[cluster % out_.size()].push_back({cluster, from, to});
   }
 
   struct Placed {
@@ -136,9 +120,9 @@ class Shipper {
   Team& team_;
   const LocationIndex hub_location_;
   const Clusters& clusters_;
-  std::vector<std::uint32_t> hubs_;  ///< number of this member's hubs per cluster
-  std::vector<Shipment> out_;        ///< one per member
-  Clusters::Finder find_{clusters_};
+  std::vector<std::uint32_t> hubs_;          ///< number of this member's hubs per cluster
+  std::vector<BigVector<ClusterEdge>> out_;  ///< for the member that searches the cluster
+  ClusterFinder find_{clusters_};
   std::vector<Placed> sends_, receives_;
 };
 
@@ -201,18 +185,6 @@ std::vector<Cycles::Range> Cycles::ranges_of(std::vector<ComponentInstant>&& ins
   return ranges;
 }
 
-void Cycles::find_wide(const trace::Share& share) {
-  std::vector<std::int64_t> wide(dropped_.size(), 0);
-  for (const Range& range : ranges_) {
-    const LocationIndex l = range.first.location;
-    if (share.owns(l) && is_wide(share.trace.locations[l], range.first.event, range.last)) {
-      wide[range.component] = 1;
-    }
-  }
-  share.team.reduce(Team::Reduction::max, wide);
-  dropped_.assign(wide.begin(), wide.end());
-}
-
 std::uint32_t Cycles::of(EventRef event) const {
   const auto after = std::ranges::upper_bound(ranges_, event, {}, &Range::first);
   if (after == ranges_.begin()) return k_none;
@@ -244,8 +216,15 @@ Result<Cycles> Cycles::find(const trace::Share& share, const Relation& relation,
   for (Range& range : own) range.component += std::accumulate(counts.begin(), here, 0U);
   cycles.ranges_ = gather_everywhere(team, own);
   std::ranges::sort(cycles.ranges_, {}, &Range::first);
-  cycles.dropped_.assign(std::accumulate(counts.begin(), counts.end(), 0U), false);
-  cycles.find_wide(share);
+  std::vector<std::int64_t> wide(std::accumulate(counts.begin(), counts.end(), 0U), 0);
+  for (const Range& range : cycles.ranges_) {
+    const LocationIndex l = range.first.location;
+    if (share.owns(l) && is_wide(share.trace.locations[l], range.first.event, range.last)) {
+      wide[range.component] = 1;
+    }
+  }
+  team.reduce(Team::Reduction::max, wide);
+  cycles.dropped_.assign(wide.begin(), wide.end());
   return cycles;
 }
 

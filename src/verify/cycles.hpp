@@ -51,7 +51,6 @@ class Cycles {
     std::uint32_t component = 0;
   };
   static std::vector<Range> ranges_of(std::vector<std::pair<std::uint32_t, EventRef>>&& members);
-  void find_wide(const trace::Share& share);
 
   std::vector<Range> ranges_;  ///< disjoint, sorted by location and event
   std::vector<bool> dropped_;

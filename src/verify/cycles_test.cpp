@@ -165,7 +165,7 @@ TEST(Cycles, two_components_are_two) {
   IntervalUnion ties(100);
   ties.add(100, 100);
   ties.add(200, 200);
-  const Clusters clusters = Clusters::merge(solo, std::move(ties));
+  const Clusters clusters = merge_clusters(solo, std::move(ties));
   const auto cycles = Cycles::find(share, *relation, clusters, false, never);
   ASSERT_TRUE(cycles);
   ASSERT_EQ(cycles->dropped().size(), 2);
