@@ -145,10 +145,8 @@ class EndWriter {
   bool with_facts_;
 };
 
-}  // namespace
-
 /// Lists the sides in parcels, sorted by key. Sides without ends are cancelled operations.
-std::vector<Channels::OpenSide> Channels::sides_of(std::span<const ChannelHeads> parcels) {
+std::vector<OpenSide> sides_of(std::span<const ChannelHeads> parcels) {
   std::vector<OpenSide> sides;
   for (std::size_t p = 0; p < parcels.size(); ++p) {
     std::size_t first = 0;
@@ -163,8 +161,8 @@ std::vector<Channels::OpenSide> Channels::sides_of(std::span<const ChannelHeads>
 }
 
 /// Returns why a claim does not hold, or null.
-const char* Channels::test(const Records& records, const trace::ClaimedChannel& claim,
-                           const OpenSide& sends, const OpenSide& receives) {
+const char* refute(const Records& records, const trace::ClaimedChannel& claim,
+                   const OpenSide& sends, const OpenSide& receives) {
   if (!records.messages_missing) {
     const trace::ClaimedRun all{0, 0, receives.head.count};
     return claim.pairs == std::vector{all} ? nullptr : "no record is missing";
@@ -172,17 +170,16 @@ const char* Channels::test(const Records& records, const trace::ClaimedChannel& 
   const auto facts = [](const OpenSide& side) {
     return std::span<const EndFacts>(side.ends.facts, side.head.count);
   };
-  return refute(claim, {.sends = facts(sends),
-                        .receives = facts(receives),
-                        .sender_has_gaps = records.with_gaps[claim.sender],
-                        .receiver_has_gaps = records.with_gaps[claim.receiver],
-                        .by_clock_records = records.by_clock_records});
+  return verify::refute(claim, {.sends = facts(sends),
+                                .receives = facts(receives),
+                                .sender_has_gaps = records.with_gaps[claim.sender],
+                                .receiver_has_gaps = records.with_gaps[claim.receiver],
+                                .by_clock_records = records.by_clock_records});
 }
 
 /// Messages pair in posting order, unless some are missing: then as claimed.
-void Channels::match_messages(const Records& records, const OpenSide& sends,
-                              const OpenSide& receives, const trace::ClaimedChannel* claim,
-                              MatchedChannel& matched, LeftOut& counts) {
+void match_messages(const Records& records, const OpenSide& sends, const OpenSide& receives,
+                    const trace::ClaimedChannel* claim, MatchedChannel& matched, LeftOut& counts) {
   static const trace::ClaimedChannel nothing;
   if (claim == nullptr && sends.head != receives.head) claim = &nothing;
   if (claim != nullptr) {
@@ -202,8 +199,8 @@ void Channels::match_messages(const Records& records, const OpenSide& sends,
 /// Pairs synchronisations in order of their stored stamps, which threads of a process share. If
 /// threads share a side and there are too many targets, the first ones stay unused: each effect
 /// follows its cause.
-void Channels::match_synchronisations(const Records& records, const OpenSide& sends,
-                                      const OpenSide& receives, MatchedChannel& matched) {
+void match_synchronisations(const Records& records, const OpenSide& sends, const OpenSide& receives,
+                            MatchedChannel& matched) {
   const ChannelKey& key = matched.key;
   if (is_shared(records.places, key.sender, sends.ends, sends.head.count) ||
       is_shared(records.places, key.receiver, receives.ends, receives.head.count)) {
@@ -215,6 +212,37 @@ void Channels::match_synchronisations(const Records& records, const OpenSide& se
   // Only their order pairs them, so nothing may be missing.
   if (records.any_missing) matched.pairs = 0;
 }
+
+/// Pairs the ends of one channel. Counts the claims about it.
+Result<MatchedChannel> pair_channel(const Records& records, const OpenSide& sends,
+                                    const OpenSide& receives, LeftOut& counts,
+                                    std::size_t& claims) {
+  const ChannelKey& key = sends.head.key;
+  MatchedChannel matched{.key = key,
+                         .pairs = std::min(sends.head.count, receives.head.count),
+                         .sends = sends.ends,
+                         .receives = receives.ends};
+  const trace::ClaimedChannel* claim = nullptr;
+  if (key.stage == Stage::message) {
+    claim = find_claim(records.witness.channels,
+                       std::tuple(key.sender, key.receiver, key.space, key.tag));
+    if (const char* const why = claim ? refute(records, *claim, sends, receives) : nullptr) {
+      return refuted(records.share.trace.path,
+                     fmt::format("messages from process {} to {} on communicator {} with tag {}",
+                                 key.sender, key.receiver, key.space, key.tag),
+                     why);
+    }
+    match_messages(records, sends, receives, claim, matched, counts);
+  } else {
+    match_synchronisations(records, sends, receives, matched);
+  }
+  count_unmatched(key.stage, sends.head.count - matched.pairs, receives.head.count - matched.pairs,
+                  counts.unmatched);
+  claims += claim != nullptr ? 1 : 0;
+  return matched;
+}
+
+}  // namespace
 
 Channels::Channels(Team& team, const Places& places, std::span<const Outline> outlines) {
   std::vector<ChannelHeads> sends(team.size());
@@ -259,34 +287,6 @@ bool Channels::complete() const {
   });
 }
 
-/// Pairs the ends of one channel. Returns the number of claims about it.
-Result<std::size_t> Channels::match(const Records& records, const OpenSide& sends,
-                                    const OpenSide& receives, LeftOut& counts) {
-  const ChannelKey& key = sends.head.key;
-  MatchedChannel matched{.key = key,
-                         .pairs = std::min(sends.head.count, receives.head.count),
-                         .sends = sends.ends,
-                         .receives = receives.ends};
-  const trace::ClaimedChannel* claim = nullptr;
-  if (key.stage == Stage::message) {
-    claim = find_claim(records.witness.channels,
-                       std::tuple(key.sender, key.receiver, key.space, key.tag));
-    if (const char* const why = claim ? test(records, *claim, sends, receives) : nullptr) {
-      return refuted(records.share.trace.path,
-                     fmt::format("messages from process {} to {} on communicator {} with tag {}",
-                                 key.sender, key.receiver, key.space, key.tag),
-                     why);
-    }
-    match_messages(records, sends, receives, claim, matched, counts);
-  } else {
-    match_synchronisations(records, sends, receives, matched);
-  }
-  count_unmatched(key.stage, sends.head.count - matched.pairs, receives.head.count - matched.pairs,
-                  counts.unmatched);
-  channels_.push_back(matched);
-  return claim != nullptr ? 1 : 0;
-}
-
 Result<void> Channels::pair(const Records& records, LeftOut& counts, const Cancel& cancel) {
   Unmatched& unmatched = counts.unmatched;
   std::size_t claims = 0;
@@ -301,8 +301,9 @@ Result<void> Channels::pair(const Records& records, LeftOut& counts, const Cance
       count_unmatched(receive->head.key.stage, 0, receive->head.count, unmatched);
       ++receive;
     } else {
-      TRY_ASSIGN(const std::size_t about, match(records, *send++, *receive++, counts));
-      claims += about;
+      TRY_ASSIGN(const MatchedChannel matched,
+                 pair_channel(records, *send++, *receive++, counts, claims));
+      channels_.push_back(matched);
     }
   }
   for (auto* sides : {&sent_, &received_}) free_memory(*sides);

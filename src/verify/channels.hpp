@@ -45,6 +45,13 @@ struct ChannelSide {
   EndFacts* facts = nullptr;  ///< null: no message is missing, or the channel is paired
 };
 
+/// Side of a channel before pairing.
+struct OpenSide {
+  ChannelHead head;
+  ChannelSide ends;
+  std::size_t parcel = 0, first = 0;  ///< its parcel, and its first end there
+};
+
 /// Both sides of a channel: the k-th send belongs to the k-th receive, for k < pairs. Unmatched
 /// ends of messages are removed.
 struct MatchedChannel {
@@ -93,23 +100,6 @@ class Channels {
   [[nodiscard]] std::span<const MatchedChannel> all() const { return channels_; }
 
  private:
-  /// Side of a channel before pairing.
-  struct OpenSide {
-    ChannelHead head;
-    ChannelSide ends;
-    std::size_t parcel = 0, first = 0;  ///< its parcel, and its first end there
-  };
-  static std::vector<OpenSide> sides_of(std::span<const ChannelHeads> parcels);
-  static const char* test(const Records& records, const trace::ClaimedChannel& claim,
-                          const OpenSide& sends, const OpenSide& receives);
-  Result<std::size_t> match(const Records& records, const OpenSide& sends, const OpenSide& receives,
-                            LeftOut& counts);
-  static void match_messages(const Records& records, const OpenSide& sends,
-                             const OpenSide& receives, const trace::ClaimedChannel* claim,
-                             MatchedChannel& matched, LeftOut& counts);
-  static void match_synchronisations(const Records& records, const OpenSide& sends,
-                                     const OpenSide& receives, MatchedChannel& matched);
-
   std::vector<ChannelParcel> sends_, receives_;
   std::vector<OpenSide> sent_, received_;  ///< sorted by key, empty after pair()
   std::vector<MatchedChannel> channels_;   ///< views into the parcels
