@@ -13,58 +13,40 @@
 
 namespace entrain::verify {
 
-namespace {
-
 using Reduction = Team::Reduction;
-
-/// Combines `value(column)` over the columns of each space. Collective.
-template <class Value>
-std::vector<std::int64_t> combine(Team& team, Reduction reduction, std::size_t spaces,
-                                  std::span<const Outline> outlines, Value value) {
-  using Limits = std::numeric_limits<std::int64_t>;
-  const std::int64_t neutral = reduction == Reduction::sum   ? 0
-                               : reduction == Reduction::min ? Limits::max()
-                                                             : Limits::min();
-  std::vector<std::int64_t> result(spaces, neutral);
-  for (const Outline& outline : outlines) {
-    for (const Outline::Column& column : outline.columns) {
-      std::int64_t& to = result[column.space];
-      const auto next = static_cast<std::int64_t>(value(column));
-      to = reduction == Reduction::sum   ? to + next
-           : reduction == Reduction::min ? std::min(to, next)
-                                         : std::max(to, next);
-    }
-  }
-  team.reduce(reduction, result);
-  return result;
-}
-
-}  // namespace
 
 Spaces::Spaces(Team& team, const trace::Definitions& definitions, std::span<const Outline> outlines)
     : sums_(first_world_space(definitions) + std::size_t{2}),
       limits_(sums_.size(), 0),
       aligned_(sums_.size(), false) {
-  using Column = Outline::Column;
-  const auto over_columns = [&](Reduction reduction, auto value) {
-    return combine(team, reduction, sums_.size(), outlines, value);
-  };
-  const auto count = [](const Column& column) { return column.count; };
-  const auto operations = [](const Column& column) { return column.operations; };
-  const auto callers = over_columns(Reduction::sum, [](const Column&) { return 1; });
-  const auto calls = over_columns(Reduction::sum, count);
-  const auto shortest = over_columns(Reduction::min, count);
-  const auto longest = over_columns(Reduction::max, count);
-  const auto least = over_columns(Reduction::min, operations);
-  const auto most = over_columns(Reduction::max, operations);
-  for (SpaceIndex s = 0; s < sums_.size(); ++s) {
-    if (callers[s] == 0) continue;
-    sums_[s] = {.callers = static_cast<std::uint32_t>(callers[s]),
-                .shortest = static_cast<std::uint32_t>(shortest[s]),
-                .longest = static_cast<std::uint32_t>(longest[s]),
-                .calls = static_cast<std::uint64_t>(calls[s]),
-                .unequal = least[s] != most[s]};
-    if (callers[s] > 1) limits_[s] = sums_[s].shortest;  // a single one has no partner
+  const std::size_t spaces = sums_.size();
+  // Per space callers, then calls; and the largest of four values, of which ~x shows the smallest
+  // x.
+  std::vector<std::int64_t> total(2 * spaces, 0);
+  std::vector<std::int64_t> most(4 * spaces, std::numeric_limits<std::int64_t>::min());
+  for (const Outline& outline : outlines) {
+    for (const Outline::Column& column : outline.columns) {
+      const std::int64_t count = column.count;
+      const auto operations = static_cast<std::int64_t>(column.operations);
+      ++total[column.space];
+      total[spaces + column.space] += count;
+      std::size_t at = column.space;
+      for (const std::int64_t value : {count, ~count, operations, ~operations}) {
+        most[at] = std::max(most[at], value);
+        at += spaces;
+      }
+    }
+  }
+  team.reduce(Reduction::sum, total);
+  team.reduce(Reduction::max, most);
+  for (SpaceIndex s = 0; s < spaces; ++s) {
+    if (total[s] == 0) continue;
+    sums_[s] = {.callers = static_cast<std::uint32_t>(total[s]),
+                .shortest = static_cast<std::uint32_t>(~most[spaces + s]),
+                .longest = static_cast<std::uint32_t>(most[s]),
+                .calls = static_cast<std::uint64_t>(total[spaces + s]),
+                .unequal = most[2 * spaces + s] != ~most[3 * spaces + s]};
+    if (total[s] > 1) limits_[s] = sums_[s].shortest;  // a single one has no partner
   }
 }
 
