@@ -63,20 +63,6 @@ void fill_edges(const EdgeCounts& counts, bool init_finalize, CheckReport& repor
   }
 }
 
-void fill_coverage(const Relation& relation, Coverage& coverage) {
-  const CoverageCounts& c = relation.coverage();
-  const auto count = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
-  coverage.receives = count(c.receives);
-  coverage.paired = count(c.paired);
-  coverage.ambiguous = count(c.ambiguous);
-  coverage.in_gaps = count(c.in_gaps);
-  coverage.lost = count(c.receives - c.paired - c.ambiguous - c.in_gaps);
-  coverage.collective_calls = count(c.collective_calls);
-  coverage.in_instances = count(c.in_instances);
-  coverage.alltoallv_skipped = count(c.alltoallv_calls);
-  coverage.neighbourhood_skipped = count(relation.skipped().neighbourhood_instances);
-}
-
 void fill_counters(const Relation& relation, const Cycles& cycles, std::uint64_t dropped_edges,
                    const Totals& totals, CheckReport& report) {
   const Unmatched& u = relation.unmatched();
@@ -180,12 +166,15 @@ class Checker {
       report.inside_domains = {counts.inside_clocks.count, counts.inside_clocks.violations};
     }
     fill_counters(relation_, cycles, counts.dropped, totals, report);
-    fill_coverage(relation_, report.coverage);
+    Coverage& coverage = report.coverage = relation_.coverage();
+    coverage.lost = coverage.receives - coverage.paired - coverage.ambiguous - coverage.in_gaps;
+    coverage.neighbourhood_skipped =
+        static_cast<std::uint64_t>(relation_.skipped().neighbourhood_instances);
     const std::uint64_t messages = static_cast<std::uint64_t>(std::ranges::count_if(
         times.wrong_pairs, [](const trace::WrongPair& pair) { return pair.from != pair.to; }));
-    const std::uint64_t wrong = std::min(messages, report.coverage.paired);
-    report.coverage.paired -= wrong;
-    report.coverage.ambiguous += wrong;
+    const std::uint64_t wrong = std::min(messages, coverage.paired);
+    coverage.paired -= wrong;
+    coverage.ambiguous += wrong;
     if (!times.wrong_pairs.empty())
       report.skipped.emplace_back("contradicting_pairs", times.wrong_pairs.size());
     report.completeness = trace::completeness_of(share_.trace.definitions);

@@ -102,22 +102,11 @@ struct Skipped {
   std::int64_t rma_locks = 0;                 ///< records
 };
 
-/// Counts for entrain::Coverage. Receives neither paired nor ambiguous nor in a gap are lost.
-struct CoverageCounts {
-  std::int64_t receives = 0;   ///< completed receives
-  std::int64_t paired = 0;     ///< receives
-  std::int64_t ambiguous = 0;  ///< receives
-  std::int64_t in_gaps = 0;    ///< receives
-  std::int64_t collective_calls = 0;
-  std::int64_t in_instances = 0;     ///< calls
-  std::int64_t alltoallv_calls = 0;  ///< skipped ones; Skipped has neighbourhood calls
-};
-
 /// Counts of operations without edges, and of those with some.
 struct LeftOut {
   Unmatched unmatched;
   Skipped skipped;
-  CoverageCounts coverage;
+  Coverage coverage;  ///< without what follows from other counts: lost, neighbourhood_skipped
 };
 
 /// The counters of a struct that holds nothing but counters of 64 bits.

@@ -248,15 +248,15 @@ struct GatheredCalls::Form {
   /// Counts its calls in any case.
   bool in_force(LeftOut& counts) const {
     if (family == CallFamily::world) return true;
-    const auto call_count = static_cast<std::int64_t>(calls.size());
+    const std::uint64_t call_count = calls.size();
     const bool memory_only =
         family == CallFamily::rma &&
         std::ranges::any_of(calls, [](const auto& c) { return !c.synchronises; });
     if (has_totals_only() && !memory_only && alltoallv == AlltoallvRule::ignore) {
-      const auto named = std::ranges::count_if(calls, names_partners);
+      const auto named = static_cast<std::uint64_t>(std::ranges::count_if(calls, names_partners));
       if (named < call_count) ++counts.skipped.alltoallv_instances;
       if (is_whole) counts.coverage.in_instances += named;
-      counts.coverage.alltoallv_calls += call_count - named;
+      counts.coverage.alltoallv_skipped += call_count - named;
       return named > 0;
     }
     if (is_whole) counts.coverage.in_instances += call_count;
@@ -451,7 +451,7 @@ GatheredCalls::Counts GatheredCalls::count() const {
   Counts counts;
   for (const Range& range : ranges_) {
     Form form(*this, range);
-    const std::int64_t before = counts.left_out.coverage.in_instances;
+    const std::uint64_t before = counts.left_out.coverage.in_instances;
     for (std::uint32_t k = range.begin; k < range.end; ++k) {
       if (!form.take(k)) {
         counts.disagreements.push_back({form.space, k});

@@ -296,7 +296,7 @@ class Outliner::Walk {
       case EventKind::nb_complete: {
         const Requests::Operation request = requests.close(event.id);
         const bool begun = request.kind == EventKind::nb_request;
-        call(event.comm, begun ? Begin{request.number, request.instant} : Begin{});
+        add_call(event.comm, event.comm, begun ? Begin{request.number, request.instant} : Begin{});
         return true;
       }
       default:
@@ -311,14 +311,16 @@ class Outliner::Walk {
         begin_ = {number_, instant_};
         break;
       case EventKind::collective_end:
-        call(event.comm, std::exchange(begin_, {}));
+        add_call(event.comm, event.comm, std::exchange(begin_, {}));
         break;
       case EventKind::rma_collective_begin:
         rma_begin_ = {number_, instant_};
         break;
-      case EventKind::rma_collective_end:
-        rma_call(event.comm, std::exchange(rma_begin_, {}));
+      case EventKind::rma_collective_end: {
+        const auto windows = static_cast<SpaceIndex>(trace_.definitions.comms.size());
+        add_call(comm_of_window(event.comm), windows + event.comm, std::exchange(rma_begin_, {}));
         break;
+      }
       case EventKind::rma_group_sync:
         group_sync(event);
         break;
@@ -378,7 +380,11 @@ class Outliner::Walk {
 
   void message(const Event& event, bool send, std::uint32_t order) {
     std::uint32_t& channel = channel_of_form_[form_];
-    if (channel == k_unseen) channel = channel_of_message(event, send);
+    if (channel == k_unseen) {
+      const std::uint32_t peer = memberships_.peer_process(event.comm, out_.process, event.peer);
+      channel =
+          peer == k_none ? k_none : channel_of(Stage::message, send, peer, event.comm, event.tag);
+    }
     if (channel == k_none) {
       ++(send ? unmatched_.sends : unmatched_.receives);
       unmatched_.with_unrecorded += memberships_.lacks_members(event.comm) ? 1 : 0;
@@ -387,13 +393,6 @@ class Outliner::Walk {
         channel != k_none && is_within_location(out_.channels[channel].key, places_);
     if (!send && !to_itself) ++coverage_.receives;
     post(channel, order, trace::length_code(event));
-  }
-
-  /// Number of the channel that a message record names; k_none: undefined process.
-  std::uint32_t channel_of_message(const Event& event, bool send) {
-    const std::uint32_t peer = memberships_.peer_process(event.comm, out_.process, event.peer);
-    if (peer == k_none) return k_none;
-    return channel_of(Stage::message, send, peer, event.comm, event.tag);
   }
 
   /// Number of the channel with a process. Several ranks may mean the same one.
@@ -446,22 +445,16 @@ class Outliner::Walk {
     std::uint32_t instant = k_none;
   };
 
-  void call(CommIndex comm, Begin begin) {
-    add_call(comm < trace_.definitions.comms.size() ? comm : k_none, comm, begin);
-  }
-
-  void rma_call(std::uint32_t window, Begin begin) {
-    const auto& definitions = trace_.definitions;
-    CommIndex comm =
-        window < definitions.windows.size() ? definitions.windows[window].comm : k_none;
-    if (comm >= definitions.comms.size()) comm = k_none;
-    add_call(comm, static_cast<SpaceIndex>(definitions.comms.size()) + window, begin);
+  /// Communicator of an RMA window; k_none: undefined window.
+  [[nodiscard]] CommIndex comm_of_window(std::uint32_t window) const {
+    const auto& windows = trace_.definitions.windows;
+    return window < windows.size() ? windows[window].comm : k_none;
   }
 
   void add_call(CommIndex comm, SpaceIndex space, Begin begin) {
     if (begin.number == k_none) ++unmatched_.collective_ends_without_begin;
     const std::uint32_t order = begin.number == k_none ? number_ : begin.number;
-    if (comm == k_none) {
+    if (comm >= trace_.definitions.comms.size()) {
       ++unmatched_.collectives_mismatched;
       ++coverage_.collective_calls;
       return;
@@ -508,10 +501,8 @@ class Outliner::Walk {
 
   void notify(const Event& event) {
     if (event.op != k_notify_in && event.op != k_notify_out) return;
-    const auto& definitions = trace_.definitions;
-    const CommIndex comm =
-        event.comm < definitions.windows.size() ? definitions.windows[event.comm].comm : k_none;
-    const std::uint32_t peer = memberships_.peer_process(comm, out_.process, event.peer);
+    const std::uint32_t peer =
+        memberships_.peer_process(comm_of_window(event.comm), out_.process, event.peer);
     if (peer == k_none) {
       ++unmatched_.rma_notify;
     } else {
@@ -524,7 +515,7 @@ class Outliner::Walk {
   Memberships& memberships_;
   Unmatched& unmatched_;
   Skipped& skipped_;
-  CoverageCounts& coverage_;
+  Coverage& coverage_;
   Outline out_;
   static constexpr std::uint32_t k_unseen = k_none - 1;
   std::vector<std::uint32_t> channel_of_form_;  ///< channels at the current location, or k_unseen

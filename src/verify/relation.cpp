@@ -184,14 +184,13 @@ bool Relation::is_left_out(const Instance& instance) const {
 
 /// All edges and members of instances count as paired.
 void Relation::count_named() {
-  CoverageCounts& counts = left_out_.coverage;
+  Coverage& counts = left_out_.coverage;
   named_->for_each_edge([&](LocationIndex l) { return owns(l); },
                         [&](const NamedEdge&) { ++counts.receives; });
   counts.paired = counts.receives;
   named_->for_each_instance([&](const NamedInstance& named) {
     if (!owns(named.begins.front().event.location)) return;
-    counts.collective_calls +=
-        static_cast<std::int64_t>(std::max(named.begins.size(), named.ends.size()));
+    counts.collective_calls += std::max(named.begins.size(), named.ends.size());
   });
   counts.in_instances = counts.collective_calls;
 }

@@ -67,7 +67,7 @@ class Relation {
   /// Sums over all members.
   [[nodiscard]] const Unmatched& unmatched() const { return left_out_.unmatched; }
   [[nodiscard]] const Skipped& skipped() const { return left_out_.skipped; }
-  [[nodiscard]] const CoverageCounts& coverage() const { return left_out_.coverage; }
+  [[nodiscard]] const Coverage& coverage() const { return left_out_.coverage; }
   /// Processes with collective calls or messages, both ends of which are recorded, of which none is
   /// in an instance or a pair; increasing, of all members.
   [[nodiscard]] std::span<const std::uint32_t> unpaired_processes() const {

@@ -13,8 +13,6 @@
 
 namespace entrain::verify {
 
-using Reduction = Team::Reduction;
-
 Spaces::Spaces(Team& team, const trace::Definitions& definitions, std::span<const Outline> outlines)
     : sums_(first_world_space(definitions) + std::size_t{2}),
       limits_(sums_.size(), 0),
@@ -37,8 +35,8 @@ Spaces::Spaces(Team& team, const trace::Definitions& definitions, std::span<cons
       }
     }
   }
-  team.reduce(Reduction::sum, total);
-  team.reduce(Reduction::max, most);
+  team.reduce(Team::Reduction::sum, total);
+  team.reduce(Team::Reduction::max, most);
   for (SpaceIndex s = 0; s < spaces; ++s) {
     if (total[s] == 0) continue;
     sums_[s] = {.callers = static_cast<std::uint32_t>(total[s]),
@@ -113,7 +111,7 @@ Result<void> Spaces::align(const Records& records, SpaceIndex first, std::span<O
     all = refuted(path, "calls", "of claimed calls there are none, or none is missing");
   }
   TRY(records.share.team.agree(std::move(all)));
-  records.share.team.reduce(Reduction::sum, callers);
+  records.share.team.reduce(Team::Reduction::sum, callers);
   for (SpaceIndex s = 0; s < sums_.size(); ++s) {
     if (aligned_[s]) limits_[s] = callers[s] < 2 ? 0 : sums_[s].longest;
   }
