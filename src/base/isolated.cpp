@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/file.hpp"
+#include "base/memory_room.hpp"
 #include "base/try.hpp"
 
 #ifdef ENTRAIN_COVERAGE
@@ -27,15 +28,6 @@ namespace {
 
 constexpr std::uint32_t k_longest_record = std::uint32_t{64} << 20;
 
-/// Private memory that a process has from its parent, bytes: RLIMIT_DATA counts it, too.
-std::uint64_t inherited_memory() {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen("/proc/self/statm", "re"),
-                                                             std::fclose);
-  unsigned long long pages = 0;
-  if (!file || std::fscanf(file.get(), "%*u %*u %*u %*u %*u %llu", &pages) != 1) return 0;
-  return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-}
-
 [[noreturn]] void live(std::uint64_t most_memory, int output,
                        const std::function<void(const SendRecord&)>& work) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -43,7 +35,8 @@ std::uint64_t inherited_memory() {
     std::signal(signal,
                 SIG_DFL);  // what the program does about its own end is not for this process
   }
-  const std::uint64_t most = inherited_memory() + most_memory;
+  const std::uint64_t most =
+      process_memory().data + most_memory;  // what its parent has counts, too
   const rlimit none{0, 0}, memory{most, most};
   ::setrlimit(RLIMIT_CORE, &none);
   ::setrlimit(RLIMIT_DATA, &memory);

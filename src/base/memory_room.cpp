@@ -16,18 +16,26 @@ namespace {
 
 std::atomic<std::uint64_t> room{0}, had{0};  // bytes; no limit
 
-/// Resident anonymous memory without the arrays of BigMemory. Shared pages are those of files.
+/// Resident anonymous memory without the arrays of BigMemory.
 std::uint64_t own_memory() {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen("/proc/self/statm", "re"),
-                                                             std::fclose);
-  unsigned long long all = 0, resident = 0, shared = 0;
-  if (!file || std::fscanf(file.get(), "%llu %llu %llu", &all, &resident, &shared) != 3) return 0;
-  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  const std::uint64_t own = (resident - std::min(resident, shared)) * page;
+  const ProcessMemory memory = process_memory();
+  const std::uint64_t own = memory.resident - std::min(memory.resident, memory.shared);
   return own - std::min(own, BigMemory::anonymous());
 }
 
 }  // namespace
+
+ProcessMemory process_memory() {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen("/proc/self/statm", "re"),
+                                                             std::fclose);
+  unsigned long long resident = 0, shared = 0, data = 0;
+  if (!file ||
+      std::fscanf(file.get(), "%*u %llu %llu %*u %*u %llu", &resident, &shared, &data) != 3) {
+    return {};
+  }
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  return {resident * page, shared * page, data * page};
+}
 
 void set_memory_room(std::uint64_t bytes) {
   if (bytes > 0) had = own_memory();

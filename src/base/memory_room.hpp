@@ -8,6 +8,13 @@
 
 namespace entrain {
 
+/// Memory of this process as the system counts it, bytes; 0 where it does not say.
+struct ProcessMemory {
+  std::uint64_t resident = 0, shared = 0;  ///< shared pages are those of files
+  std::uint64_t data = 0;                  ///< private memory, as RLIMIT_DATA counts it
+};
+ProcessMemory process_memory();
+
 /// Limits the memory that readers of files may take from now on, in addition to the arrays of
 /// BigMemory; bytes, 0: no limit. Holds for the whole process, as BigMemory::set_limit().
 void set_memory_room(std::uint64_t bytes);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.hpp"
+
 namespace entrain::trace {
 
 namespace {
@@ -32,8 +34,6 @@ constexpr std::array<const char*, 23> k_names{"Barrier",
                                               "create handle and allocate",
                                               "destroy handle and deallocate"};
 
-constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 }  // namespace
 
 const char* operation_name(std::uint8_t operation) {
@@ -41,11 +41,7 @@ const char* operation_name(std::uint8_t operation) {
 }
 
 std::optional<std::uint8_t> find_operation(std::string_view name) {
-  const auto same = [name](std::string_view other) {
-    return std::equal(name.begin(), name.end(), other.begin(), other.end(),
-                      [](char a, char b) { return lower(a) == lower(b); });
-  };
-  const auto found = std::ranges::find_if(k_names, same);
+  const auto found = std::ranges::find(k_names, in_small_letters(name), in_small_letters);
   if (found == k_names.end()) return std::nullopt;
   return static_cast<std::uint8_t>(found - k_names.begin());
 }

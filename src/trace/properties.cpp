@@ -3,45 +3,23 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include <fmt/core.h>
+
+#include "base/text.hpp"
 
 namespace entrain::trace {
 
 namespace {
 
-std::string upper(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
-  return result;
-}
-
 /// The truth values that tracers write; anything else says nothing.
 std::optional<bool> truth_of(std::string_view value) {
-  const std::string text = upper(value);
-  constexpr std::array<std::string_view, 4> k_true{"TRUE", "YES", "ON", "1"};
-  constexpr std::array<std::string_view, 4> k_false{"FALSE", "NO", "OFF", "0"};
+  const std::string text = in_small_letters(value);
+  constexpr std::array<std::string_view, 4> k_true{"true", "yes", "on", "1"};
+  constexpr std::array<std::string_view, 4> k_false{"false", "no", "off", "0"};
   if (std::ranges::find(k_true, text) != k_true.end()) return true;
   if (std::ranges::find(k_false, text) != k_false.end()) return false;
   return std::nullopt;
-}
-
-/// Takes a number off the begin of `text`; nothing if there is none.
-template <class Number>
-std::optional<Number> take_number(std::string_view& text) {
-  Number number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc()) return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return number;
-}
-
-bool take(std::string_view& text, char c) {
-  if (!text.starts_with(c)) return false;
-  text.remove_prefix(1);
-  return true;
 }
 
 /// Per rank its set, as k_property_clocks has them; empty if the text has another form, or names a
@@ -50,15 +28,15 @@ std::vector<std::uint32_t> sets_of_ranks(std::string_view text, std::size_t rank
   std::vector<std::uint32_t> set(ranks, k_none);
   for (std::uint32_t number = 0; !text.empty();) {
     const auto first = take_number<std::uint32_t>(text);
-    const auto last = first && take(text, '-') ? take_number<std::uint32_t>(text) : first;
+    const auto last = first && take(text, "-") ? take_number<std::uint32_t>(text) : first;
     if (!first || !last || *last < *first || *last >= ranks) return {};
     for (std::uint32_t rank = *first; rank <= *last; ++rank) {
       if (set[rank] != k_none) return {};
       set[rank] = number;
     }
-    if (take(text, ' ')) {
+    if (take(text, " ")) {
       ++number;
-    } else if (!take(text, ',') && !text.empty()) {
+    } else if (!take(text, ",") && !text.empty()) {
       return {};
     }
   }
@@ -108,16 +86,16 @@ std::vector<std::uint32_t> proved_clocks(const Definitions& definitions) {
 }
 
 Completeness completeness_of(const Definitions& definitions) {
-  constexpr std::string_view k_ending = "_COMPLETE";
+  constexpr std::string_view k_ending = "_complete";
   Completeness result;
   for (const Property& property : definitions.properties) {
-    const std::string name = upper(property.name);
+    const std::string name = in_small_letters(property.name);
     const std::optional<bool> truth = truth_of(property.value);
-    if (name == k_property_mpi_complete) result.mpi_communication = truth;
+    if (name == in_small_letters(k_property_mpi_complete)) result.mpi_communication = truth;
     if (truth == false && name.size() > k_ending.size() && name.ends_with(k_ending)) {
       result.incomplete.push_back(property.name);
     }
-    if (name.find("FILTER") != std::string::npos) {
+    if (name.find("filter") != std::string::npos) {
       result.filters.emplace_back(property.name, property.value);
     }
   }
@@ -130,7 +108,7 @@ std::string to_property(const SessionSpan& span) {
 
 std::optional<SessionSpan> span_of_property(std::string_view text) {
   const auto begin = take_number<std::int64_t>(text);
-  const auto end = begin && take(text, ' ') ? take_number<std::int64_t>(text) : std::nullopt;
+  const auto end = begin && take(text, " ") ? take_number<std::int64_t>(text) : std::nullopt;
   if (!end || !text.empty()) return std::nullopt;
   return SessionSpan{*begin, *end};
 }

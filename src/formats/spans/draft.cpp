@@ -5,6 +5,7 @@
 #include <array>
 #include <span>
 
+#include "base/text.hpp"
 #include "base/utf8.hpp"
 
 namespace entrain::spans {
@@ -117,12 +118,6 @@ std::string shown_text(std::string_view bytes) {
     at += size == 0 ? 1 : size;
   }
   return text;
-}
-
-std::string in_small_letters(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 'a' - 'A') : c;
-  return lower;
 }
 
 Role role_of(std::string_view word) {

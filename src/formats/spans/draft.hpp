@@ -63,9 +63,6 @@ inline constexpr std::string_view k_mark = "entrain.offset_ns";
 /// A text as it is shown: what is no UTF-8, as strings of Protobuf should be, are question marks.
 std::string shown_text(std::string_view bytes);
 
-/// A text with the letters of ASCII in small ones.
-std::string in_small_letters(std::string_view text);
-
 /// Parses the kind of a span, in the words or numbers of any format.
 Role role_of(std::string_view word);
 /// The kind of a number of OTLP.

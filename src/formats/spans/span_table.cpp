@@ -9,6 +9,7 @@
 
 #include <fmt/ranges.h>
 
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "formats/tables/columns.hpp"
 #include "formats/tables/reader.hpp"

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <string>
 
+#include "base/text.hpp"
 #include "base/try.hpp"
 #include "formats/otf2/format/format.hpp"
 
@@ -39,30 +39,14 @@ RegionRole role_of_accelerator(std::string_view name, std::uint8_t region_role) 
   return launches && name != "culaunchhostfunc" ? RegionRole::kernel_launch : RegionRole::other;
 }
 
-/// Takes `word` from the begin of `text`; false if it does not begin so.
-bool take(std::string_view& text, std::string_view word) {
-  if (!text.starts_with(word)) return false;
-  text.remove_prefix(word.size());
-  return true;
-}
-
-bool take_rank(std::string_view& text, std::uint32_t& rank) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
-  if (error != std::errc()) return false;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return true;
-}
-
 /// Takes a blank and ranges with commas between them, or nothing.
 bool take_ranks(std::string_view& text, trace::RankSet& ranks) {
   if (text.size() < 2 || text[0] != ' ' || text[1] < '0' || text[1] > '9') return true;
   do {
     text.remove_prefix(1);  // the blank or the comma
-    std::uint32_t first = 0;
-    if (!take_rank(text, first)) return false;
-    std::uint32_t last = first;
-    if (take(text, "-") && !take_rank(text, last)) return false;
-    if (!ranks.add(first, last)) return false;
+    const auto first = take_number<std::uint32_t>(text);
+    const auto last = first && take(text, "-") ? take_number<std::uint32_t>(text) : first;
+    if (!last || !ranks.add(*first, *last)) return false;
   } while (text.starts_with(','));
   return true;
 }
@@ -123,9 +107,7 @@ Result<LocalDefinitions> local_definitions_of(const DefinitionFile& file,
 
 RegionRole role_of(std::string_view name, std::uint8_t region_role, std::uint8_t paradigm) {
   // Fortran wrappers of some tracers name the regions in other letters.
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::string lower = in_small_letters(name);
   while (!lower.empty() && lower.back() == '_') lower.pop_back();
   static constexpr std::array<std::pair<std::string_view, RegionRole>, 8> k_names{{
       {"mpi_init", RegionRole::mpi_init},
