@@ -5,12 +5,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <string_view>
-
-#include <fmt/core.h>
 
 #include "base/file.hpp"
 #include "base/try.hpp"
@@ -98,29 +94,6 @@ Result<LinkKind> Linker::link(const Path& from, const Path& to, Origin origin) {
   if (symbolic_link(from, to, plain)) return LinkKind::symbolic;
   TRY(hard_link(from, to));
   return LinkKind::hard;
-}
-
-Result<LinkKind> link_file(const fs::path& from, const fs::path& to, const fs::path& final_folder,
-                           LinkKind kind) {
-  return Linker(final_folder, kind).link(from, to);
-}
-
-const char* name_of(LinkKind kind) {
-  constexpr std::array<const char*, k_link_kinds> k_names{"", "reflink", "symbolic link",
-                                                          "hard link"};
-  return k_names[static_cast<std::size_t>(kind)];
-}
-
-std::string text_of(const LinkCounts& counts) {
-  const auto kinds = std::count_if(counts.begin(), counts.end(), [](auto n) { return n > 0; });
-  std::string text;
-  for (std::size_t kind = 0; kind < counts.size(); ++kind) {
-    if (counts[kind] == 0) continue;
-    if (!text.empty()) text += ", ";
-    text += name_of(static_cast<LinkKind>(kind));
-    if (kinds > 1) text += fmt::format(" ({})", counts[kind]);
-  }
-  return text;
 }
 
 }  // namespace entrain

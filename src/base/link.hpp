@@ -17,12 +17,15 @@ namespace entrain {
 /// work: of 4,096 files that saves some 25 system calls each. Threads may share it.
 class Linker {
  public:
-  /// Arguments: see link_file().
+  /// `final_folder`: the folder in which the links will be in the end; relative links are made for
+  /// that place. LinkKind::automatic tries reflink, relative symbolic link and hard link, in this
+  /// order.
   Linker(std::filesystem::path final_folder, LinkKind kind)
       : final_folder_(std::move(final_folder)), kind_(kind) {}
   /// Knowledge of a file before it is linked to.
   enum class Origin : std::uint8_t { unknown, plain };
-  /// `origin`: plain if `from` is known to be there and no symbolic link itself.
+  /// Makes `to` a link to `from`, and returns the kind that was made. `origin`: plain if `from` is
+  /// known to be there and no symbolic link itself. Errors: ErrorKind::output.
   Result<LinkKind> link(const std::filesystem::path& from, const std::filesystem::path& to,
                         Origin origin = Origin::unknown);
 
@@ -39,11 +42,5 @@ class Linker {
   /// The folder of such a file, and the path to it from the final folder, or its absolute path.
   std::string folder_, way_;
 };
-
-/// Makes `to` a link to `from`. LinkKind::automatic tries reflink, relative symbolic link and hard
-/// link, in this order. `final_folder` is the folder in which `to` will be in the end: relative
-/// links are made for that place. Returns the kind that was made. Errors: ErrorKind::output.
-Result<LinkKind> link_file(const std::filesystem::path& from, const std::filesystem::path& to,
-                           const std::filesystem::path& final_folder, LinkKind kind);
 
 }  // namespace entrain

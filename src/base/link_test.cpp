@@ -24,7 +24,7 @@ class Link : public ::testing::Test {
     from_ = folder_.put("in/0.evt", Bytes{1, 2, 3});
     to_ = folder_ / "staging/0.evt";
   }
-  Result<LinkKind> link(LinkKind kind) { return link_file(from_, to_, folder_ / "out", kind); }
+  Result<LinkKind> link(LinkKind kind) { return Linker(folder_ / "out", kind).link(from_, to_); }
   void publish() { fs::rename(folder_ / "staging", folder_ / "out"); }
 
   TempFolder folder_;
@@ -55,7 +55,7 @@ TEST_F(Link, many_links_are_as_one) {
       const auto made = linker.link(from, to);
       ASSERT_TRUE(made) << made.error().message;
       const fs::path alone = folder_ / "staging/alone";
-      ASSERT_EQ(*made, *link_file(from, alone, folder_ / "out", kind));
+      ASSERT_EQ(*made, *Linker(folder_ / "out", kind).link(from, alone));
       if (*made == LinkKind::symbolic) {
         EXPECT_EQ(fs::read_symlink(to), fs::read_symlink(alone));
       }
@@ -75,7 +75,7 @@ TEST_F(Link, of_an_origin_known_as_plain_is_the_same) {
       const fs::path from = folder_ / "in" / name, alone = folder_ / "staging/alone";
       const auto made = linker.link(from, to_, Linker::Origin::plain);
       ASSERT_TRUE(made) << made.error().message;
-      ASSERT_EQ(*made, *link_file(from, alone, folder_ / "out", kind));
+      ASSERT_EQ(*made, *Linker(folder_ / "out", kind).link(from, alone));
       if (*made == LinkKind::symbolic) {
         EXPECT_EQ(fs::read_symlink(to_), fs::read_symlink(alone));
       }
@@ -93,7 +93,7 @@ TEST_F(Link, of_an_origin_known_as_plain_is_the_same) {
 
 TEST_F(Link, a_link_to_a_link_names_the_original) {
   fs::create_symlink("0.evt", folder_ / "in/link.evt");
-  ASSERT_TRUE(link_file(folder_ / "in/link.evt", to_, folder_ / "out", LinkKind::symbolic));
+  ASSERT_TRUE(Linker(folder_ / "out", LinkKind::symbolic).link(folder_ / "in/link.evt", to_));
   EXPECT_EQ(fs::read_symlink(to_), fs::path("../in/0.evt"));
 }
 
@@ -101,7 +101,7 @@ TEST_F(Link, folders_behind_links_are_resolved) {
   // out lies in a folder that is a link to somewhere deeper.
   fs::create_directories(folder_ / "deep/er");
   fs::create_directory_symlink("deep/er", folder_ / "short");
-  ASSERT_TRUE(link_file(from_, to_, folder_ / "short/out", LinkKind::symbolic));
+  ASSERT_TRUE(Linker(folder_ / "short/out", LinkKind::symbolic).link(from_, to_));
   fs::rename(folder_ / "staging", folder_ / "short/out");
   EXPECT_EQ(contents(folder_ / "short/out/0.evt"), (Bytes{1, 2, 3}));
 }
@@ -138,7 +138,7 @@ TEST_F(Link, a_reflink_works_or_leaves_nothing_behind) {
 
 TEST_F(Link, what_cannot_be_linked_is_named) {
   for (const LinkKind kind : {LinkKind::symbolic, LinkKind::hard, LinkKind::automatic}) {
-    const auto missing = link_file(folder_ / "in/none.evt", to_, folder_ / "out", kind);
+    const auto missing = Linker(folder_ / "out", kind).link(folder_ / "in/none.evt", to_);
     ASSERT_FALSE(missing);
     EXPECT_THAT(missing.error().message, HasSubstr("none.evt"));
   }

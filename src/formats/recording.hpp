@@ -100,7 +100,7 @@ class Recording : public Source {
   }
 
   /// Writes links to the files, and a manifest by which a viewer shifts them, into an existing
-  /// empty folder. `maps`: constant shifts; `final_folder`: see link_file(). Called only if
+  /// empty folder. `maps`: constant shifts; `final_folder`: see Linker. Called only if
   /// `has_overlay`. Errors: those of write().
   [[nodiscard]] virtual Result<LinkCounts> write_overlay(const std::filesystem::path&,
                                                          const std::filesystem::path&,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cstddef>
 #include <string>
 
@@ -49,6 +50,22 @@ const char* name_of(ClockDomain rule) {
 const char* name_of(ClockKind kind) { return name_in({"auto", "timer", "wall"}, kind); }
 
 const char* name_of(WriteMode mode) { return name_in({"rewrite", "overlay"}, mode); }
+
+const char* name_of(LinkKind kind) {
+  return name_in<k_link_kinds>({"", "reflink", "symbolic link", "hard link"}, kind);
+}
+
+std::string text_of(const LinkCounts& counts) {
+  const auto kinds = std::count_if(counts.begin(), counts.end(), [](auto n) { return n > 0; });
+  std::string text;
+  for (std::size_t kind = 0; kind < counts.size(); ++kind) {
+    if (counts[kind] == 0) continue;
+    if (!text.empty()) text += ", ";
+    text += name_of(static_cast<LinkKind>(kind));
+    if (kinds > 1) text += fmt::format(" ({})", counts[kind]);
+  }
+  return text;
+}
 
 const char* name_of(MuOrigin origin) {
   return name_in(

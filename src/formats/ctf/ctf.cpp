@@ -117,7 +117,7 @@ class Run : public formats::Recording {
     TRY(write_files(
         folder, maps,
         [&](const fs::path& from, const fs::path& to, const fs::path& inside) -> Result<void> {
-          TRY_ASSIGN(const LinkKind made, link_file(from, to, final_folder / inside, kind));
+          TRY_ASSIGN(const LinkKind made, Linker(final_folder / inside, kind).link(from, to));
           ++links.at(static_cast<std::size_t>(made));
           return {};
         }));

@@ -354,6 +354,7 @@ void Run::name_contents() {
 /// Packed files are unpacked, as a manifest cannot name their contents.
 Result<LinkCounts> Run::write_overlay(const fs::path& folder, const fs::path& final_folder,
                                       std::span<const ClockMap> maps, LinkKind kind) const {
+  Linker linker(final_folder, kind);
   LinkCounts links{};
   std::vector<ManifestFile> listed;
   std::set<std::string> names;
@@ -380,7 +381,7 @@ Result<LinkCounts> Run::write_overlay(const fs::path& folder, const fs::path& fi
     if (is_packed) {
       TRY(unpack(file, folder / name));
     } else {
-      TRY_ASSIGN(const LinkKind made, link_file(file.path, folder / name, final_folder, kind));
+      TRY_ASSIGN(const LinkKind made, linker.link(file.path, folder / name));
       ++links.at(static_cast<std::size_t>(made));
     }
     const std::uint64_t first = file.clocks.front().first;
