@@ -35,7 +35,9 @@ template <class Compute>
 [[nodiscard]] CausalFit fit_at_root(Team& team, Compute compute) {
   if (team.size() == 1) return compute();
   struct Sent {
-    FitFigures figures;
+    double amplitude = 0, log_evidence = 0;
+    std::size_t active = 0;
+    bool converged = false;
     std::int64_t begin = 0;
     double spacing = 1;
     std::size_t knots = 0;
@@ -44,10 +46,13 @@ template <class Compute>
   const Sent sent = at_root(team, [&]() -> Sent {
     const CausalFit fit = compute();
     values.assign(fit.errors.values().begin(), fit.errors.values().end());
-    return {fit, fit.errors.begin(), fit.errors.spacing(), fit.errors.knots()};
+    const ClockErrors& of = fit.errors;
+    return {fit.amplitude, fit.log_evidence, fit.active, fit.converged,
+            of.begin(),    of.spacing(),     of.knots()};
   });
   values = gather_everywhere(team, values);
-  return {sent.figures, ClockErrors(sent.begin, sent.spacing, sent.knots, std::move(values))};
+  return {sent.amplitude, sent.log_evidence, sent.active, sent.converged,
+          ClockErrors(sent.begin, sent.spacing, sent.knots, std::move(values))};
 }
 
 }  // namespace entrain::fit

@@ -107,8 +107,8 @@ bool FitSolver::descend_on_active_set(Vector& v, CausalFit& fit) {
   cost_.set_amplitude(fit.amplitude);
   End end = End::steps;
   if (cost_.worst(v) * cost_.scale() < NewtonThresholds::far)
-    end = minimise(v, NewtonThresholds::exact_gain, NewtonThresholds::patience, fit);
-  if (end == End::steps) end = descend_by_interior_point(v, fit);
+    end = minimise(v, NewtonThresholds::exact_gain, NewtonThresholds::patience);
+  if (end == End::steps) end = descend_by_interior_point(v);
   if (end == End::steps) end = descend_by_continuation(v, fit);
   if (end == End::given_up) return false;
   fit.converged = end == End::minimum;
@@ -117,18 +117,18 @@ bool FitSolver::descend_on_active_set(Vector& v, CausalFit& fit) {
 
 /// Interior-point method, then Newton's method to the minimum itself. `v` follows only if that is
 /// reached: the matrix of many coupled clocks costs too much elsewhere.
-FitSolver::End FitSolver::descend_by_interior_point(Vector& v, CausalFit& fit) {
+FitSolver::End FitSolver::descend_by_interior_point(Vector& v) {
   if (curvature_.is_clearly_costly()) return End::steps;
   Vector there = v;
-  const std::optional<int> steps = interior_point_.run(there, NewtonThresholds::most_interior_work,
-                                                       problem_.progress, problem_.tolerance);
-  if (!steps) return End::steps;
-  fit.steps += *steps;
+  if (!interior_point_.run(there, NewtonThresholds::most_interior_work, problem_.progress,
+                           problem_.tolerance)) {
+    return End::steps;
+  }
   if (problem_.tolerance > 0) {
     v = std::move(there);
     return factorize(v) ? End::minimum : End::given_up;
   }
-  const End end = minimise(there, NewtonThresholds::exact_gain, NewtonThresholds::most_steps, fit);
+  const End end = minimise(there, NewtonThresholds::exact_gain, NewtonThresholds::most_steps);
   if (end == End::minimum) v = std::move(there);
   return end;
 }
@@ -139,8 +139,7 @@ FitSolver::End FitSolver::descend_by_continuation(Vector& v, CausalFit& fit) {
   End end = End::minimum;
   for (const double share : NewtonThresholds::stages) {
     cost_.set_amplitude(share * asked);
-    end = minimise(v, NewtonThresholds::approximate_gain, NewtonThresholds::most_approximate_steps,
-                   fit);
+    end = minimise(v, NewtonThresholds::approximate_gain, NewtonThresholds::most_approximate_steps);
     if (end != End::minimum) break;
     stages.emplace_back(share * asked, v);
   }
@@ -148,7 +147,7 @@ FitSolver::End FitSolver::descend_by_continuation(Vector& v, CausalFit& fit) {
     fit.amplitude = stages.back().first;
     v = std::move(stages.back().second);
     cost_.set_amplitude(fit.amplitude);
-    end = minimise(v, NewtonThresholds::exact_gain, NewtonThresholds::most_steps, fit);
+    end = minimise(v, NewtonThresholds::exact_gain, NewtonThresholds::most_steps);
     if (end == End::minimum) break;
   }
   return end;
@@ -156,7 +155,7 @@ FitSolver::End FitSolver::descend_by_continuation(Vector& v, CausalFit& fit) {
 
 /// Newton's method from `v`, which follows, until a step would lower the cost by less than the
 /// share `enough`. Then the curvature is that of `v`.
-FitSolver::End FitSolver::minimise(Vector& v, double enough, int most_steps, CausalFit& fit) {
+FitSolver::End FitSolver::minimise(Vector& v, double enough, int most_steps) {
   const Cancel cancel(problem_.progress);
   double cost = cost_.value(v), gain = 0;
   bool is_fast = false;
@@ -177,7 +176,6 @@ FitSolver::End FitSolver::minimise(Vector& v, double enough, int most_steps, Cau
     if (!(slope < -share * (1 + cost))) return End::minimum;
     is_fast = -slope < gain / NewtonThresholds::fast;
     gain = -slope;
-    ++fit.steps;
     Vector there = v;
     const double length = cost_.best_length(v, step, slope);
     for (std::size_t i = 0; i < v.size(); ++i) there[i] += length * step[i];
@@ -192,14 +190,12 @@ FitSolver::End FitSolver::minimise(Vector& v, double enough, int most_steps, Cau
   return End::steps;
 }
 
-/// Fills the evidence and the figures of the solution. The curvature must be that of `v`.
+/// Fills the evidence and the errors of the solution. The curvature must be that of `v`.
 void FitSolver::describe(const Vector& v, CausalFit& fit) {
   const double unknowns = static_cast<double>(problem_.clocks * (problem_.knots - 2));
-  fit.cost = cost_.value(v);
   fit.log_evidence =
-      -fit.cost + unknowns * std::log(cost_.stiffness()) - curvature_.log_determinant() / 2;
+      -cost_.value(v) + unknowns * std::log(cost_.stiffness()) - curvature_.log_determinant() / 2;
   fit.active = active_.size();
-  fit.worst_violation = cost_.worst(v);
   fit.errors = ClockErrors(problem_.begin, cost_.spacing(), problem_.knots, v);
   const auto is_too_steep = [&](double a, double b) {
     return std::abs(b - a) > NewtonThresholds::most_rate * cost_.spacing();

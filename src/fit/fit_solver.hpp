@@ -21,7 +21,7 @@ namespace entrain::fit {
 /// with a line search from `start` (ClockErrors of the same knots, or empty: 0); where these would
 /// be many, an interior-point method. From an empty start, exactly 0 if zero errors meet all
 /// constraints. If neither method converges, the amplitude is divided by 10^(n/2), n up to 4:
-/// FitFigures::amplitude. Deterministic. (docs/method.md, section 8)
+/// CausalFit::amplitude. Deterministic. (docs/method.md, section 8)
 [[nodiscard]] CausalFit fit_causal(const CausalProblem& problem, double amplitude,
                                    const ClockErrors& start = {});
 
@@ -48,9 +48,9 @@ class FitSolver {
   bool descend(Vector& v, CausalFit& fit);
   std::size_t activate(const Vector& v, double margin);
   bool descend_on_active_set(Vector& v, CausalFit& fit);
-  End descend_by_interior_point(Vector& v, CausalFit& fit);
+  End descend_by_interior_point(Vector& v);
   End descend_by_continuation(Vector& v, CausalFit& fit);
-  End minimise(Vector& v, double enough, int most_steps, CausalFit& fit);
+  End minimise(Vector& v, double enough, int most_steps);
   void describe(const Vector& v, CausalFit& fit);
   bool factorize(const Vector& v);
 

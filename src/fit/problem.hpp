@@ -34,18 +34,12 @@ struct CausalProblem {
   const Progress* progress = nullptr;  ///< fits do not converge once it is cancelled; may be null
 };
 
-/// Figures of a fit with one amplitude.
-struct FitFigures {
+/// A fit with one amplitude.
+struct CausalFit {
   double amplitude = 0;     ///< A: expected bend of a clock over the run, ticks
-  double cost = 0;          ///< half of the function that fit_causal() (fit_solver.hpp) minimises
   double log_evidence = 0;  ///< evidence of A, up to a constant of the problem
   std::size_t active = 0;   ///< number of active constraints
-  double worst_violation = 0;  ///< largest violation of a constraint, ticks
-  int steps = 0;               ///< Newton and interior-point steps
   bool converged = false;
-};
-
-struct CausalFit : FitFigures {
   ClockErrors errors;
 };
 
