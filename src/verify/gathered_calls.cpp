@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-#include "trace/partners.hpp"
+#include "trace/definitions.hpp"
 
 namespace entrain::verify {
 

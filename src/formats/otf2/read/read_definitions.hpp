@@ -12,7 +12,6 @@
 
 #include "formats/otf2/format/definition_file.hpp"
 #include "trace/definitions.hpp"
-#include "trace/partners.hpp"
 #include "trace/skeleton.hpp"
 
 namespace entrain::otf2 {
