@@ -5,9 +5,8 @@
 #include <tuple>
 #include <utility>
 
-#include <fmt/core.h>
-
 #include "base/flat_map.hpp"
+#include "base/try.hpp"
 
 namespace entrain::verify {
 
@@ -532,10 +531,10 @@ class Outliner::Walk {
 
 Result<void> require_countable(std::uint64_t posts, const std::string& path) {
   if (posts < k_none) return {};
-  return fail(ErrorKind::input,
-              fmt::format("a process of {} has {} messages and one-sided synchronisations with its "
-                          "partners, which is more than can be checked",
-                          path, posts));
+  return input_error(
+      "a process of {} has {} messages and one-sided synchronisations with its partners, which is "
+      "more than can be checked",
+      path, posts);
 }
 
 Outline Outliner::outline(std::uint32_t process) { return Walk(*this, process).run(); }

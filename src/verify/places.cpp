@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include <fmt/core.h>
-
+#include "base/order.hpp"
 #include "base/try.hpp"
 
 namespace entrain::verify {
@@ -12,8 +11,7 @@ namespace entrain::verify {
 Places::Places(const trace::Share& share)
     : definitions_(&share.trace.definitions), first_(share.trace.locations.size(), 0) {
   const std::vector<std::uint32_t>& process_of = definitions_->process_of;
-  std::uint32_t processes = 0;
-  for (const std::uint32_t process : process_of) processes = std::max(processes, process + 1);
+  const std::uint32_t processes = trace::count_of(process_of);
   owner_.assign(processes, 0);
   begin_.assign(std::size_t{processes} + 1, 0);
   for (LocationIndex l = 0; l < process_of.size(); ++l) {
@@ -37,10 +35,9 @@ Result<void> Places::number_events(std::span<const std::int64_t> counts) {
       first_[l] = static_cast<std::uint32_t>(number);
       number += static_cast<std::uint64_t>(counts[l]);
       if (number >= k_none) {
-        return fail(ErrorKind::input,
-                    fmt::format("the process of location {} has more communication events than "
-                                "can be checked",
-                                definitions_->locations[l].id));
+        return input_error(
+            "the process of location {} has more communication events than can be checked",
+            definitions_->locations[l].id);
       }
     }
   }
@@ -130,8 +127,7 @@ const std::vector<std::uint32_t>& Memberships::processes_of(std::uint32_t group)
         processes->push_back(definitions_->process_of[member]);
       }
     }
-    std::ranges::sort(*processes);
-    processes->erase(std::unique(processes->begin(), processes->end()), processes->end());
+    sort_unique(*processes);
   }
   return *processes;
 }
