@@ -2,7 +2,6 @@
 #include "base/file.hpp"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -93,14 +92,6 @@ Result<File> File::open_for_writing(const std::filesystem::path& path) {
   file.path_ = path;
   if (!file.is_open()) return cannot_write(path);
   return file;
-}
-
-Result<std::uint64_t> File::size() const {
-  struct stat status {};
-  if (::fstat(descriptor_, &status) != 0) {
-    return input_error("cannot read {}: {}", path_.string(), reason(errno));
-  }
-  return static_cast<std::uint64_t>(status.st_size);
 }
 
 Result<std::size_t> File::read_at(std::uint64_t offset, std::span<std::uint8_t> bytes) const {

@@ -43,10 +43,8 @@ class File {
   [[nodiscard]] int descriptor() const { return descriptor_; }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
-  /// Size in bytes that a file had when open_for_reading() opened it. Costs no call of the system.
+  /// Size in bytes that a file had when open_for_reading() opened it.
   [[nodiscard]] std::uint64_t size_when_opened() const { return size_when_opened_; }
-  /// Size in bytes of a regular file.
-  [[nodiscard]] Result<std::uint64_t> size() const;
   /// Reads up to `bytes.size()` bytes at `offset`; returns how many there were (short at the end).
   Result<std::size_t> read_at(std::uint64_t offset, std::span<std::uint8_t> bytes) const;
   /// Writes all of `bytes` at the end. Errors: ErrorKind::output (no space, ...).

@@ -37,7 +37,6 @@ TEST(File, read_at_is_short_at_the_end) {
   const TempFolder folder;
   const auto file = File::open_for_reading(folder.put("x", Bytes{1, 2, 3}));
   ASSERT_TRUE(file);
-  EXPECT_EQ(*file->size(), 3u);
   EXPECT_EQ(file->size_when_opened(), 3u);
   Bytes bytes(8, 0xFF);
   EXPECT_EQ(*file->read_at(1, bytes), 2u);
@@ -152,7 +151,8 @@ TEST(File, gives_its_descriptor_away_when_moved) {
   ASSERT_TRUE(from);
   const File to = std::move(*from);
   EXPECT_FALSE(from->is_open());  // NOLINT(bugprone-use-after-move)
-  EXPECT_EQ(*to.size(), 1u);
+  EXPECT_TRUE(to.is_open());
+  EXPECT_EQ(to.size_when_opened(), 1u);
 }
 
 }  // namespace

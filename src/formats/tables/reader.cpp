@@ -136,7 +136,7 @@ Result<void> Reader::open_file(const std::filesystem::path& file, std::uint64_t 
   TRY_ASSIGN(json::TextReader text, json::TextReader::open(file, max_unpacked));
   if (text.packing() == json::Packing::none) {
     TRY_ASSIGN(file_, File::open_for_reading(file));
-    TRY_ASSIGN(size_, file_.size());
+    size_ = file_.size_when_opened();
     return fill(k_piece);
   }
   for (bool more = true; more;) {
