@@ -229,30 +229,30 @@ class Courier {
 
 /// Values of one trivially copyable type, which travel with a Courier in small batches.
 template <class T>
-class Mail {
+class Mail : public Courier {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
   /// `bytes`: the first so many of a value travel, the others arrive as those of T{}. The same at
   /// every member.
   explicit Mail(Team& team, std::size_t bytes = sizeof(T))
-      : courier_(team), bytes_(bytes), batches_(team.size()) {}
+      : Courier(team), bytes_(bytes), batches_(team.size()) {}
 
   /// The value leaves when there are enough for its receiver, or with flush().
   void send(unsigned to, const T& value) {
     Team::Bytes& batch = batches_[to];
     if (batch.empty()) {
       batch.reserve(k_batch_bytes);
-      batch.resize(Courier::k_header);
+      batch.resize(k_header);
     }
     const std::size_t at = batch.size();
     batch.resize(at + bytes_);
     std::memcpy(batch.data() + at, &value, bytes_);
-    if (batch.size() + bytes_ > k_batch_bytes) post(to);
+    if (batch.size() + bytes_ > k_batch_bytes) post_batch(to);
   }
   void flush() {
     for (unsigned to = 0; to < batches_.size(); ++to) {
-      if (!batches_[to].empty()) post(to);
+      if (!batches_[to].empty()) post_batch(to);
     }
   }
 
@@ -260,7 +260,7 @@ class Mail {
   template <class Take>
   bool poll(Take take) {
     bool any = false;
-    while (const std::optional<Team::Parcel> parcel = courier_.poll()) {
+    while (const std::optional<Team::Parcel> parcel = Courier::poll()) {
       open(*parcel, take);
       any = true;
     }
@@ -269,32 +269,29 @@ class Mail {
 
   /// Sends everything and waits as Courier::wait() does; calls take(from, value) for what arrives.
   template <class Take>
-  Courier::News wait(bool at_end, const Cancel& cancel, Take take) {
+  News wait(bool at_end, const Cancel& cancel, Take take) {
     flush();
     Team::Parcel parcel;
-    const Courier::News news = courier_.wait(at_end, cancel, parcel);
-    if (news == Courier::News::parcel) open(parcel, take);
+    const News news = Courier::wait(at_end, cancel, parcel);
+    if (news == News::parcel) open(parcel, take);
     return news;
   }
-
-  [[nodiscard]] Courier& courier() { return courier_; }
 
  private:
   /// MPI libraries send up to 4 KiB at once, without asking the receiver first.
   static constexpr std::size_t k_batch_bytes = 3'840;
 
-  void post(unsigned to) { courier_.post(to, std::exchange(batches_[to], {})); }
+  void post_batch(unsigned to) { post(to, std::exchange(batches_[to], {})); }
 
   template <class Take>
   void open(const Team::Parcel& parcel, Take take) {
-    for (std::size_t at = Courier::k_header; at < parcel.bytes.size(); at += bytes_) {
+    for (std::size_t at = k_header; at < parcel.bytes.size(); at += bytes_) {
       T value{};
       std::memcpy(&value, parcel.bytes.data() + at, bytes_);
       take(parcel.from, value);
     }
   }
 
-  Courier courier_;
   std::size_t bytes_;
   std::vector<Team::Bytes> batches_;  ///< batch for each receiver
 };

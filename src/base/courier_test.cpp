@@ -39,7 +39,7 @@ TEST(Mail, values_arrive_in_the_order_of_their_sender) {
     const auto take = [&](unsigned from, std::uint32_t value) { EXPECT_EQ(value, next[from]++); };
     while (mail.wait(false, k_never, take) == News::parcel) mail.poll(take);
     EXPECT_EQ(next, std::vector<std::uint32_t>(team.size(), k_count));
-    EXPECT_FALSE(mail.courier().close());
+    EXPECT_FALSE(mail.close());
     return {};
   });
 }
@@ -107,11 +107,11 @@ TEST(Mail, everybody_stops_with_one_and_nothing_is_left_over) {
     const auto ignore = [](unsigned, unsigned) {};
     for (unsigned r = 0; r < team.size(); ++r) mail.send(r, r);
     mail.flush();
-    if (team.rank() + 1 == team.size()) mail.courier().stop();
+    if (team.rank() + 1 == team.size()) mail.stop();
     News news = News::parcel;
     while (news == News::parcel) news = mail.wait(false, k_never, ignore);
     EXPECT_EQ(news, News::stopped);
-    EXPECT_TRUE(mail.courier().close());
+    EXPECT_TRUE(mail.close());
     EXPECT_FALSE(team.receive(std::chrono::microseconds(0)).has_value());
     return {};
   });

@@ -204,7 +204,7 @@ class FlowForward final : private Scheduler::Others, private RelayProgress::Out 
     const bool stopped = flow() == Courier::News::stopped;
     std::array<std::int64_t, 2> any{stopped ? 1 : 0, complete() ? 0 : 1};
     team_.reduce(Team::Reduction::max, any);
-    if (any[0] != 0) mail_->courier().close();
+    if (any[0] != 0) mail_->close();
     if (any[0] != 0 || any[1] != 0) return std::nullopt;
     if (plan_->relays.any()) {
       // Nobody needed the times of ghosts that only relays know so far.
@@ -252,9 +252,9 @@ class FlowForward final : private Scheduler::Others, private RelayProgress::Out 
     while (true) {
       const bool more = scheduler_->work(k_turns);
       const bool news = mail_->poll(hear);
-      if (mail_->courier().stopped()) return Courier::News::stopped;
+      if (mail_->stopped()) return Courier::News::stopped;
       if (more) mail_->flush();
-      if (more && problem_.cancel.asked()) mail_->courier().stop();
+      if (more && problem_.cancel.asked()) mail_->stop();
       if (more || news) continue;
       const Courier::News heard = mail_->wait(complete(), problem_.cancel, hear);
       if (heard != Courier::News::parcel) return heard;
