@@ -25,7 +25,7 @@ struct DelayMu {
 /// per latency class. 0 inside a process, and for a class without sessions. In ticks, rounded down,
 /// at most k_largest_mu.
 ///
-/// This is a guess with a reserve, as that of estimate_round_trip_mu(). One clock measures a round
+/// This is a guess with a reserve, as that of match::round_trip_mu(). One clock measures a round
 /// trip, but its division into two ways depends on the offset between two clocks, which is known to
 /// half of that round trip only. It is certain only that the shorter way takes at least 0. The
 /// one-way columns of the file rely on interpolated clocks, so they are not used.

@@ -6,8 +6,8 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "base/exact.hpp"
 #include "base/flat_map.hpp"
@@ -17,22 +17,33 @@ namespace entrain::match {
 
 namespace {
 
-/// The two locations without regard to the direction.
-auto unordered_pair(const OneWayDelay& delay) {
-  return std::tuple(delay.latency_class, std::min(delay.from, delay.to),
-                    std::max(delay.from, delay.to));
-}
+/// Smallest delays of the messages between two locations, ticks: to the higher location, and back.
+/// Empty: no message.
+struct DelaysBetween {
+  LocationIndex low = k_none, high = k_none;
+  LatencyClass latency_class = LatencyClass::other;
+  std::array<std::optional<std::int64_t>, 2> smallest;
+};
 
-/// Smallest delay there plus smallest delay back; empty when one direction has no message.
-std::optional<std::int64_t> round_trip(std::span<const OneWayDelay> between) {
-  std::optional<std::int64_t> up, down;
-  for (const OneWayDelay& delay : between) {
-    auto& smallest = delay.from < delay.to ? up : down;
-    smallest = std::min(smallest.value_or(delay.delay_ticks), delay.delay_ticks);
+/// The delays between all locations.
+class DelayTable {
+ public:
+  void add(const DelaysBetween& delays) {
+    const std::uint64_t key = std::uint64_t{delays.low} << 32 | delays.high;
+    const auto [place, is_new] = places_.insert(key, all_.size());
+    if (is_new) all_.push_back(delays);
+    for (const std::size_t way : {0, 1}) {
+      std::optional<std::int64_t>& known = all_[*place].smallest[way];
+      const std::optional<std::int64_t>& other = delays.smallest[way];
+      if (other) known = std::min(known.value_or(*other), *other);
+    }
   }
-  if (!up || !down) return std::nullopt;
-  return clamped_sum(*up, *down);
-}
+  [[nodiscard]] const std::vector<DelaysBetween>& all() const { return all_; }
+
+ private:
+  FlatMap<std::uint64_t, std::size_t, IntegerHash> places_;
+  std::vector<DelaysBetween> all_;
+};
 
 /// The times of all nodes. Collective.
 std::vector<std::int64_t> times_of(Team& team, const Graph& graph, std::span<const ClockMap> maps) {
@@ -46,72 +57,46 @@ std::vector<std::int64_t> times_of(Team& team, const Graph& graph, std::span<con
   return times;
 }
 
-/// The smallest delay of each direction between two locations.
-std::vector<OneWayDelay> smallest_delays(const Graph& graph, std::span<const std::int64_t> times) {
-  FlatMap<std::uint64_t, std::int64_t, IntegerHash> smallest;
-  std::vector<OneWayDelay> delays;
-  const auto key = [](LocationIndex from, LocationIndex to) {
-    return std::uint64_t{from} << 32 | to;
-  };
+DelayTable delays_of(const Graph& graph, std::span<const std::int64_t> times) {
+  DelayTable table;
   for (const Edge& edge : graph.edges) {
     if (edge.kind != EdgeKind::p2p) continue;
     const LocationIndex from = graph.location_of(edge.send), to = graph.location_of(edge.receive);
-    const std::int64_t ticks = margin(times[edge.receive], times[edge.send]);
-    const auto [found, is_new] = smallest.insert(key(from, to), ticks);
-    *found = std::min(*found, ticks);
-    if (is_new) delays.push_back({from, to, edge.latency_class, 0});
+    DelaysBetween one{std::min(from, to), std::max(from, to), edge.latency_class, {}};
+    one.smallest[from < to ? 0 : 1] = margin(times[edge.receive], times[edge.send]);
+    table.add(one);
   }
-  for (OneWayDelay& delay : delays) delay.delay_ticks = *smallest.find(key(delay.from, delay.to));
-  return delays;
-}
-
-/// Per latency class: the smallest round trip, ticks.
-using RoundTrips = std::array<std::int64_t, k_latency_classes>;
-constexpr std::int64_t k_unknown_trip = std::numeric_limits<std::int64_t>::max();
-
-RoundTrips smallest_round_trips(std::vector<OneWayDelay> delays) {
-  std::erase_if(delays, [](const OneWayDelay& delay) { return delay.from == delay.to; });
-  std::ranges::sort(delays, {}, unordered_pair);
-  RoundTrips smallest;
-  smallest.fill(k_unknown_trip);
-  for (auto first = delays.begin(), last = first; first != delays.end(); first = last) {
-    last = std::find_if(first, delays.end(), [&](const OneWayDelay& delay) {
-      return unordered_pair(delay) != unordered_pair(*first);
-    });
-    std::int64_t& of_class = smallest[static_cast<std::size_t>(first->latency_class)];
-    of_class = std::min(of_class, round_trip({first, last}).value_or(k_unknown_trip));
-  }
-  return smallest;
-}
-
-MuTicks quarters(const RoundTrips& smallest) {
-  MuTicks mu{};
-  for (std::size_t i = 0; i < mu.size(); ++i) {
-    if (smallest[i] != k_unknown_trip) mu[i] = std::max<std::int64_t>(smallest[i], 0) / 4;
-  }
-  return mu;
+  return table;
 }
 
 }  // namespace
 
-MuTicks estimate_round_trip_mu(std::vector<OneWayDelay> delays) {
-  return quarters(smallest_round_trips(std::move(delays)));
-}
-
 MuTicks round_trip_mu(Team& team, const trace::Partition& partition, const Graph& graph,
                       std::span<const ClockMap> maps) {
   // Both directions between two locations meet at the member that works on the lower one.
-  std::vector<std::vector<OneWayDelay>> by_member(team.size());
-  for (const OneWayDelay& delay : smallest_delays(graph, times_of(team, graph, maps))) {
-    by_member[partition.owner[std::min(delay.from, delay.to)]].push_back(delay);
+  std::vector<std::vector<DelaysBetween>> by_member(team.size());
+  const DelayTable here = delays_of(graph, times_of(team, graph, maps));
+  for (const DelaysBetween& one : here.all()) {
+    by_member[partition.owner[one.low]].push_back(one);
   }
-  std::vector<OneWayDelay> met;
+  DelayTable met;
   for (const auto& part : exchange(team, std::move(by_member))) {
-    met.insert(met.end(), part.begin(), part.end());
+    for (const DelaysBetween& one : part) met.add(one);
   }
-  RoundTrips smallest = smallest_round_trips(std::move(met));
-  team.reduce(Team::Reduction::min, smallest);
-  return quarters(smallest);
+  constexpr std::int64_t k_no_trip = std::numeric_limits<std::int64_t>::max();
+  std::array<std::int64_t, k_latency_classes> trips{};
+  trips.fill(k_no_trip);
+  for (const auto& [low, high, latency_class, smallest] : met.all()) {
+    if (!smallest[0] || !smallest[1]) continue;
+    std::int64_t& of_class = trips[static_cast<std::size_t>(latency_class)];
+    of_class = std::min(of_class, clamped_sum(*smallest[0], *smallest[1]));
+  }
+  team.reduce(Team::Reduction::min, trips);
+  MuTicks mu{};
+  for (std::size_t i = 0; i < mu.size(); ++i) {
+    if (trips[i] != k_no_trip) mu[i] = std::max<std::int64_t>(trips[i], 0) / 4;
+  }
+  return mu;
 }
 
 void set_pair_mu(Graph& graph, const trace::PairMu& pairs, const MuTicks& mu) {
