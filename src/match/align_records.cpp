@@ -39,7 +39,7 @@ class Aligner {
       none.examined_pairs = walked_ + search_.examined_pairs();
       return none;
     }
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+    IndexPairs pairs;
     pairs.reserve(candidates_.size());
     for (const Candidate& pair : candidates_) pairs.emplace_back(pair.send, pair.receive);
     count_unpaired(ends_, pairs, result_);
@@ -224,7 +224,7 @@ Alignment align_between_gaps(const Side& sends, const Side& receives, bool with_
   };
   const Side sent = between(sends), received = between(receives);
   Alignment result = align_records(sent, received);
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs(front);
+  IndexPairs pairs(front);
   for (std::uint32_t k = 0; k < front; ++k) pairs[k] = {k, k};
   for (const auto& [send, receive] : result.pairs)
     pairs.emplace_back(front + send, front + receive);

@@ -130,9 +130,7 @@ bool Ends::is_regular(const Pair& from, const Delays& before) const {
          !sends_.records[send].after_gap && !receives_.records[receive].after_gap;
 }
 
-void count_unpaired(const Ends& ends,
-                    std::span<const std::pair<std::uint32_t, std::uint32_t>> pairs,
-                    Alignment& alignment) {
+void count_unpaired(const Ends& ends, const IndexPairs& pairs, Alignment& alignment) {
   std::int32_t send = -1, receive = -1;
   const auto count_until = [&](std::int32_t next_send, std::int32_t next_receive) {
     const auto sends_without = static_cast<std::uint64_t>(next_send - send - 1);
@@ -148,6 +146,11 @@ void count_unpaired(const Ends& ends,
     count_until(static_cast<std::int32_t>(next_send), static_cast<std::int32_t>(next_receive));
   }
   count_until(ends.send_count(), ends.receive_count());
+}
+
+void count_unpaired(const Side& sends, const Side& receives, Alignment& alignment) {
+  count_unpaired(Ends(sends, receives), alignment.pairs, alignment);
+  alignment.ambiguous -= std::min(alignment.ambiguous, alignment.in_gaps());
 }
 
 bool Ends::agree_in_order() const {

@@ -131,8 +131,8 @@ Alignment all_ambiguous(const Side& sends, const Side& receives);
 
 /// Adds the ends outside `pairs`, which increase, to Alignment::sends_in_gaps or receives_in_gaps
 /// if the other side has a gap there, else to Alignment::lost.
-void count_unpaired(const Ends& ends,
-                    std::span<const std::pair<std::uint32_t, std::uint32_t>> pairs,
-                    Alignment& alignment);
+void count_unpaired(const Ends& ends, const IndexPairs& pairs, Alignment& alignment);
+/// The same for the pairs of the alignment. What gaps explain is not ambiguous.
+void count_unpaired(const Side& sends, const Side& receives, Alignment& alignment);
 
 }  // namespace entrain::match

@@ -103,14 +103,8 @@ using Parcels = std::vector<std::vector<std::uint64_t>>;
 /// True if only the times of calls distinguish them: the processes repeat themselves and exchange
 /// no messages, and all calls are alike.
 bool only_times_distinguish(const Side& a, const Side& b) {
-  if (std::min(a.facts.kinds, b.facts.kinds) < 2 || std::min(a.facts.total, b.facts.total) > 0) {
-    return false;
-  }
-  const auto has_first_symbol = [&](const EndRecord& call) {
-    return call.symbol == a.records.front().symbol;
-  };
-  return std::ranges::all_of(a.records, has_first_symbol) &&
-         std::ranges::all_of(b.records, has_first_symbol);
+  return std::min(a.facts.kinds, b.facts.kinds) >= 2 &&
+         std::min(a.facts.total, b.facts.total) == 0 && are_alike(a, b);
 }
 
 /// Removes pairs of calls at positions with unequally many calls.
@@ -125,21 +119,6 @@ void remove_unequal(const Side& a, const Side& b, Alignment& alignment) {
   });
 }
 
-/// Pairs calls that may belong together, before which `b` counts `shift` messages more than `a`.
-Alignment pair_shifted(const Side& a, const Side& b, std::int64_t shift) {
-  Alignment result;
-  for (std::uint32_t i = 0, j = 0; i < a.records.size() && j < b.records.size();) {
-    const EndRecord &one = a.records[i], &other = b.records[j];
-    const std::int64_t ahead =
-        std::int64_t{one.number} + shift * CallLimits::at_once - std::int64_t{other.number};
-    const bool equal = ahead == 0 && !one.unclear && !other.unclear;
-    if (equal && may_pair(one, other)) result.pairs.emplace_back(i, j);
-    i += ahead <= 0 ? 1 : 0;
-    j += ahead >= 0 ? 1 : 0;
-  }
-  return result;
-}
-
 /// Pairs the calls at the shift at which most have a partner: a message at the begin or at the end
 /// is missing, or messages are posted across calls. Nothing if another shift is nearly as good.
 std::optional<Alignment> pair_at_one_shift(const Side& a, const Side& b) {
@@ -148,14 +127,14 @@ std::optional<Alignment> pair_at_one_shift(const Side& a, const Side& b) {
   const std::int64_t difference =
       std::abs(std::int64_t{a.facts.total} - b.facts.total) / CallLimits::at_once;
   const std::int64_t most = std::min(CallLimits::more_shift + difference, CallLimits::most_shift);
-  for (std::int64_t shift = -most; shift <= most; ++shift) {
-    Alignment shifted = pair_shifted(a, b, shift);
-    second = std::max(second, std::min(shifted.pairs.size(), best.pairs.size()));
-    if (shifted.pairs.size() > best.pairs.size()) best = std::move(shifted);
+  for (std::int64_t shift = -most; shift <= most; ++shift) {  // messages that `b` counts more
+    IndexPairs shifted = equal_numbers(a, b, shift * CallLimits::at_once).pairs;
+    second = std::max(second, std::min(shifted.size(), best.pairs.size()));
+    if (shifted.size() > best.pairs.size()) best.pairs = std::move(shifted);
   }
   const std::size_t calls = std::min(a.records.size(), b.records.size());
   if (4 * best.pairs.size() < 3 * calls || 4 * second > best.pairs.size()) return std::nullopt;
-  count_unpaired(Ends(a, b), best.pairs, best);
+  count_unpaired(a, b, best);
   return best;
 }
 
@@ -199,8 +178,7 @@ std::optional<Alignment> pair_around_one_stretch(const Side& a, const Side& b) {
     found.pairs.emplace_back(k + (is_after ? of_a : 0), k + (is_after ? of_b : 0));
   }
   found.ambiguous = last - first;
-  count_unpaired(Ends(a, b), found.pairs, found);
-  found.ambiguous -= std::min(found.ambiguous, found.in_gaps());
+  count_unpaired(a, b, found);
   return found;
 }
 

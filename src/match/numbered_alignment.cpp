@@ -64,46 +64,35 @@ std::uint64_t change_if_shifted(std::span<const EndRecord> sends) {
   return most == 0 ? 0 : least;
 }
 
-/// Pairs of ends whose numbers differ by a shift.
+/// Pairs of ends whose numbers differ by a shift, and their delays.
 class NumberPairs {
  public:
   NumberPairs(const Side& sends, const Side& receives, std::int64_t shift)
-      : sends_(sends), receives_(receives) {
-    pairs_.reserve(std::min(sends.records.size(), receives.records.size()));
-    for (std::uint32_t i = 0, j = 0; i < sends.records.size() && j < receives.records.size();) {
-      const EndRecord &send = sends.records[i], &receive = receives.records[j];
-      const std::int64_t ahead = std::int64_t{send.number} + shift - receive.number;
-      const bool unclear = send.unclear || receive.unclear;
-      const bool equal = ahead == 0 && !unclear;
-      if (ahead == 0 && unclear) ++unclear_;
-      if (equal) ++numbered_;
-      if (equal && may_pair(send, receive)) {
-        pairs_.emplace_back(i, j);
-        delays_.push_back(difference(static_cast<std::int64_t>(receive.time),
-                                     static_cast<std::int64_t>(send.time)));
-      }
-      i += ahead <= 0 ? 1 : 0;
-      j += ahead >= 0 ? 1 : 0;
+      : sends_(sends), numbered_(equal_numbers(sends, receives, shift)) {
+    delays_.reserve(pairs().size());
+    for (const auto& [send, receive] : pairs()) {
+      delays_.push_back(difference(static_cast<std::int64_t>(receives.records[receive].time),
+                                   static_cast<std::int64_t>(sends.records[send].time)));
     }
   }
 
-  [[nodiscard]] const IndexPairs& pairs() const { return pairs_; }
-  /// Number of pairs of equal numbers that other ends may have, too.
-  [[nodiscard]] std::size_t unclear() const { return unclear_; }
+  [[nodiscard]] const IndexPairs& pairs() const { return numbered_.pairs; }
+  [[nodiscard]] std::size_t unclear() const { return numbered_.unclear; }
   /// True if most ends of equal numbers may belong together.
   [[nodiscard]] bool agree() const {
-    return (numbered_ - pairs_.size()) * NumberLimits::contradicting <= numbered_;
+    return numbered_.impossible * NumberLimits::contradicting <=
+           pairs().size() + numbered_.impossible;
   }
   /// Sorted pairs near which the delays jump to another level; where there are few windows, also
   /// that of eight pairs, by half the distance of sends or more. Late rounds of long runs do the
   /// latter.
   [[nodiscard]] std::vector<std::size_t> jumps() const {
     std::vector<std::size_t> jumps;
-    if (pairs_.empty()) return jumps;
+    if (pairs().empty()) return jumps;
     const std::uint64_t most = NumberLimits::jump * usual_change();
     add_jumps(NumberLimits::window, most, jumps);
-    if (pairs_.size() < NumberLimits::few_windows) {
-      add_jumps(NumberLimits::level, std::max(most, spacing(0, pairs_.size()) / 2), jumps);
+    if (pairs().size() < NumberLimits::few_windows) {
+      add_jumps(NumberLimits::level, std::max(most, spacing(0, pairs().size()) / 2), jumps);
     }
     std::ranges::sort(jumps);
     return jumps;
@@ -114,7 +103,7 @@ class NumberPairs {
     constexpr std::size_t level = NumberLimits::level, beside = 2 * level;
     std::vector<std::size_t> ends;
     add_jumps(level, most, ends);
-    ends.push_back(pairs_.size() + beside);  // nothing is left out before the end
+    ends.push_back(pairs().size() + beside);  // nothing is left out before the end
     IndexPairs found;
     std::size_t begin = 0;
     for (const std::size_t jump : ends) {
@@ -135,7 +124,8 @@ class NumberPairs {
   }
   /// Mean distance of the sends of pairs [begin, end), ticks. Requires a pair.
   [[nodiscard]] std::uint64_t spacing(std::size_t begin, std::size_t end) const {
-    return (sends_.records[pairs_[end - 1].first].time - sends_.records[pairs_[begin].first].time) /
+    return (sends_.records[pairs()[end - 1].first].time -
+            sends_.records[pairs()[begin].first].time) /
            (end - begin);
   }
 
@@ -154,14 +144,14 @@ class NumberPairs {
     constexpr std::size_t level = 2 * NumberLimits::level;
     for (std::size_t k = begin; k < end; ++k) {
       const std::size_t first = std::clamp(k - std::min(k, level / 2), begin, end - level);
-      if (distance(delays_[k], median(first, level)) < most) found.push_back(pairs_[k]);
+      if (distance(delays_[k], median(first, level)) < most) found.push_back(pairs()[k]);
     }
   }
   /// Adds the jumps of medians of `window` pairs by more than `most` ticks.
   void add_jumps(std::size_t window, std::uint64_t most, std::vector<std::size_t>& jumps) const {
     std::vector<std::int64_t> levels;
     const std::size_t step = window / 2;
-    for (std::size_t k = 0; k + window <= pairs_.size(); k += step) {
+    for (std::size_t k = 0; k + window <= pairs().size(); k += step) {
       levels.push_back(median(k, window));
     }
     for (std::size_t k = 2; k < levels.size(); ++k) {
@@ -171,8 +161,8 @@ class NumberPairs {
   /// Usual change of level between adjacent groups of 8 pairs; at least 1 tick.
   [[nodiscard]] std::uint64_t usual_change() const {
     constexpr std::size_t level = NumberLimits::level;
-    if (2 * level > pairs_.size()) return 1;
-    const std::size_t places = pairs_.size() - 2 * level + 1;
+    if (2 * level > pairs().size()) return 1;
+    const std::size_t places = pairs().size() - 2 * level + 1;
     std::vector<std::uint64_t> changes(std::min(places, NumberLimits::samples));
     for (std::size_t i = 0; i < changes.size(); ++i) {
       const std::size_t k = i * places / changes.size();
@@ -186,10 +176,8 @@ class NumberPairs {
     return std::max<std::uint64_t>(*place, 1);
   }
 
-  const Side &sends_, &receives_;
-  std::size_t numbered_ = 0;          ///< ends of equal numbers
-  std::size_t unclear_ = 0;           ///< see unclear()
-  IndexPairs pairs_;                  ///< those of them that may belong together
+  const Side& sends_;
+  NumberedPairs numbered_;
   std::vector<std::int64_t> delays_;  ///< one per pair
 };
 
@@ -245,8 +233,7 @@ std::optional<Alignment> steady_pairs(const Side& sends, const Side& receives,
   result.pairs = numbered.steady(change_if_shifted(sends.records) / NumberLimits::irregular);
   if (8 * result.pairs.size() < least_of_8 * numbered.pairs().size()) return std::nullopt;
   result.ambiguous = numbered.pairs().size() + numbered.unclear() - result.pairs.size();
-  count_unpaired(Ends(sends, receives), result.pairs, result);
-  result.ambiguous -= std::min(result.ambiguous, result.in_gaps());
+  count_unpaired(sends, receives, result);
   return result;
 }
 
@@ -290,14 +277,36 @@ std::optional<Alignment> pair_by_numbers(const Side& sends, const Side& receives
     result.ambiguous =
         std::min(sends.records.size(), receives.records.size()) - result.pairs.size();
   }
-  count_unpaired(Ends(sends, receives), result.pairs, result);
-  result.ambiguous -= std::min(result.ambiguous, result.in_gaps());
+  count_unpaired(sends, receives, result);
   return result;
 }
 
 bool only_delays_distinguish(const Side& sends, const Side& receives) {
   const std::uint32_t kinds = std::min(sends.facts.kinds, receives.facts.kinds);
-  if (kinds == 0 || kinds > NumberLimits::few_kinds || sends.records.empty()) return false;
+  return kinds > 0 && kinds <= NumberLimits::few_kinds && are_alike(sends, receives);
+}
+
+NumberedPairs equal_numbers(const Side& sends, const Side& receives, std::int64_t shift) {
+  NumberedPairs found;
+  found.pairs.reserve(std::min(sends.records.size(), receives.records.size()));
+  for (std::uint32_t i = 0, j = 0; i < sends.records.size() && j < receives.records.size();) {
+    const EndRecord &send = sends.records[i], &receive = receives.records[j];
+    const std::int64_t ahead = std::int64_t{send.number} + shift - receive.number;
+    if (ahead == 0 && (send.unclear || receive.unclear)) {
+      ++found.unclear;
+    } else if (ahead == 0 && !may_pair(send, receive)) {
+      ++found.impossible;
+    } else if (ahead == 0) {
+      found.pairs.emplace_back(i, j);
+    }
+    i += ahead <= 0 ? 1 : 0;
+    j += ahead >= 0 ? 1 : 0;
+  }
+  return found;
+}
+
+bool are_alike(const Side& sends, const Side& receives) {
+  if (sends.records.empty()) return false;
   const auto has_first_symbol = [&](const EndRecord& record) {
     return record.symbol == sends.records.front().symbol;
   };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 
 #include "match/align_records.hpp"
@@ -23,6 +25,19 @@ namespace entrain::match {
 ///
 /// O(n + m) for n sends and m receives.
 std::optional<Alignment> pair_by_numbers(const Side& sends, const Side& receives);
+
+/// Ends of equal numbers.
+struct NumberedPairs {
+  IndexPairs pairs;            ///< those that may belong together
+  std::size_t impossible = 0;  ///< number of those that may not (may_pair())
+  std::size_t unclear = 0;     ///< number of those whose number other ends may have, too
+};
+
+/// Finds the ends whose numbers are equal if `shift` is added to those of sends. O(n + m).
+NumberedPairs equal_numbers(const Side& sends, const Side& receives, std::int64_t shift);
+
+/// True if there are sends, and all ends have one symbol. O(n + m).
+bool are_alike(const Side& sends, const Side& receives);
 
 /// True if only delays distinguish the ends of these sides: all have one symbol, and a process has
 /// few kinds of operations. In lockstep, wrong pairs have delays as steady as right ones. O(n + m).
