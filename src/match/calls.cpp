@@ -52,7 +52,7 @@ class Direction {
   static constexpr std::uint32_t k_all = k_none - 1, k_nobody = k_none;
 
   [[nodiscard]] const trace::Definitions& definitions() const { return builder_.definitions(); }
-  [[nodiscard]] bool named(std::uint32_t i) const { return calls_[i].partners != k_none; }
+  [[nodiscard]] bool named(std::uint32_t i) const { return calls_[i].names_partners(); }
   [[nodiscard]] std::uint32_t unnamed(bool any_bytes) const {
     return builder_.options().dense_alltoallv && any_bytes ? k_all : k_nobody;
   }
@@ -157,11 +157,6 @@ class Direction {
   std::vector<Participant> sends_, receives_;  ///< reused to save allocations
 };
 
-/// True if some of the calls name their partners.
-bool any_names_partners(std::span<const Call> calls) {
-  return std::ranges::any_of(calls, [](const Call& call) { return call.partners != k_none; });
-}
-
 /// Puts the calls of one instance, some of which name their partners, into exchanges. The begin of
 /// a precedes the end of b if a names b as a target of its data and b names a as a source. A pair
 /// that only one of the two names is no edge; it counts as "partners_contradicting". A call that
@@ -175,9 +170,9 @@ bool any_names_partners(std::span<const Call> calls) {
 /// and {0}, 2 and 3 name {3} and {2}. There are the edges 0 -> 1, 1 -> 0, 2 -> 3 and 3 -> 2.
 void add_named_instance(Builder& builder, std::span<const CommProcess> members,
                         std::span<const Call> calls, const trace::Comm& comm) {
-  const bool all =
-      std::ranges::all_of(calls, [](const Call& call) { return call.partners != k_none; });
-  if (!all && !builder.options().dense_alltoallv) builder.count_skipped("alltoallv_instances");
+  if (!builder.options().dense_alltoallv && !std::ranges::all_of(calls, &Call::names_partners)) {
+    builder.count_skipped("alltoallv_instances");
+  }
   for (const bool to_second : {true, false}) {
     if (!to_second && !comm.inter) break;
     Direction(builder, members, calls, comm, to_second).add();
@@ -238,51 +233,6 @@ EdgeKind kind_of(Shape shape, bool one_sided) {
   }
 }
 
-/// Senders and receivers of one direction of an instance.
-class InstanceSides {
- public:
-  InstanceSides(Builder& builder, Shape shape, std::uint32_t root)
-      : builder_(builder), shape_(shape), root_(root) {}
-
-  [[nodiscard]] bool sends_data(const CommProcess& member, const Call& call) const {
-    if (shape_ != Shape::everybody && !call.sent) return false;
-    return shape_ != Shape::from_root || member.process == root_;
-  }
-  [[nodiscard]] bool receives_data(const CommProcess& member, const Call& call) const {
-    if (shape_ != Shape::everybody && !call.received) return false;
-    return shape_ != Shape::to_root || member.process == root_;
-  }
-  /// Only a call with a begin takes part.
-  void add(const CommProcess& member, const Call& call, bool may_send, bool may_receive) {
-    if (call.begin.location == k_none) return;
-    const bool sends_any = may_send && sends_data(member, call);
-    const bool receives_any = may_receive && receives_data(member, call);
-    if (builder_.options().collectives) {
-      // Numbers of events, whose stamps their owner knows: see find_collectives().
-      builder_.collectives().calls.push_back({.begin = call.begin.node,
-                                              .end = call.end.node,
-                                              .location = call.begin.location,
-                                              .gives = sends_any,
-                                              .takes = receives_any});
-      return;
-    }
-    if (sends_any) sends.push_back(builder_.participant(call.begin, member.rank));
-    if (receives_any) receives.push_back(builder_.participant(call.end, member.rank));
-  }
-
-  void reserve(std::size_t members) {
-    sends.reserve(shape_ == Shape::from_root ? 1 : members);
-    receives.reserve(shape_ == Shape::to_root ? 1 : members);
-  }
-
-  std::vector<Participant> sends, receives;
-
- private:
-  Builder& builder_;
-  Shape shape_;
-  std::uint32_t root_;
-};
-
 /// Adds the collective of the calls that were added from `first` on.
 void note_collective(Builder& builder, const Call& call, std::size_t first) {
   trace::Collectives& found = builder.collectives();
@@ -319,52 +269,37 @@ bool agree(std::span<const Call> calls) {
 
 std::vector<CommProcess> processes_of(const Builder& builder, const trace::Comm& comm) {
   std::vector<CommProcess> result;
+  std::vector<bool> known(builder.processes().size(), false);
   const auto add = [&](const std::vector<LocationIndex>& group, bool second) {
     for (std::uint32_t rank = 0; rank < group.size(); ++rank) {
-      if (group[rank] != k_none) {
-        result.push_back({builder.process_of(group[rank]), rank, second});
-      }
+      if (group[rank] == k_none) continue;
+      // A group that names several threads of a process counts the process once.
+      const std::uint32_t process = builder.process_of(group[rank]);
+      if (!known[process]) result.push_back({process, rank, second});
+      known[process] = true;
     }
   };
   add(comm.group_a, false);
   if (comm.inter) add(comm.group_b, true);
-  // A group that names several threads of a process counts the process once, at its first rank.
-  std::vector<std::uint32_t> order(result.size());
-  for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) {
-    return result[a].process < result[b].process;
-  });
-  std::vector<bool> again(result.size(), false);
-  for (std::size_t i = 1; i < order.size(); ++i) {
-    again[order[i]] = result[order[i]].process == result[order[i - 1]].process;
-  }
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < result.size(); ++i) {
-    if (!again[i]) result[kept++] = result[i];
-  }
-  result.resize(kept);
   return result;
 }
 
 void add_instance(Builder& builder, std::span<const CommProcess> members,
                   std::span<const Call> calls, const trace::Comm& comm, bool one_sided) {
   Shape shape = shape_of(calls[0].op, one_sided);
+  const bool lists = builder.options().collectives;
   if (shape == Shape::totals_only) {
-    if (builder.options().collectives && !builder.options().dense_alltoallv) {
-      return void(++builder.left_out.alltoallv);
-    }
-    if (!builder.options().collectives && any_names_partners(calls))
+    const bool dense = builder.options().dense_alltoallv;
+    if (lists && !dense) return void(++builder.left_out.alltoallv);
+    if (!lists && std::ranges::any_of(calls, &Call::names_partners)) {
       return add_named_instance(builder, members, calls, comm);
-    if (!builder.options().dense_alltoallv) {
-      builder.count_skipped("alltoallv_instances");
-      return;
     }
+    if (!dense) return builder.count_skipped("alltoallv_instances");
     shape = Shape::all_to_all;
   }
   if (shape == Shape::none) return;
   const std::uint32_t root = common_root(calls);
-  const EdgeKind kind = kind_of(shape, one_sided);
-  if (builder.options().collectives) {
+  if (lists) {
     if (shape == Shape::prefix) return void(++builder.left_out.scans);
     // Its begin is the request, and nobody waits before the call that completes it.
     if (calls[0].non_blocking) return void(++builder.left_out.non_blocking);
@@ -372,18 +307,36 @@ void add_instance(Builder& builder, std::span<const CommProcess> members,
   // An inter-communicator exchanges only between its groups: once in each direction.
   for (const bool to_second : {true, false}) {
     if (!to_second && !comm.inter) break;
-    InstanceSides sides(builder, shape, root);
-    sides.reserve(members.size());
+    std::vector<Participant> sends, receives;
+    sends.reserve(shape == Shape::from_root ? 1 : members.size());
+    receives.reserve(shape == Shape::to_root ? 1 : members.size());
     const std::size_t first = builder.collectives().calls.size();
     for (std::size_t i = 0; i < members.size(); ++i) {
-      const bool in_second = members[i].second_group;
-      sides.add(members[i], calls[i], !comm.inter || in_second != to_second,
-                !comm.inter || in_second == to_second);
+      const auto& [process, rank, in_second] = members[i];
+      const Call& call = calls[i];
+      if (call.begin.location == k_none) continue;  // only a call with a begin takes part
+      const bool gives = (!comm.inter || in_second != to_second) &&
+                         (shape == Shape::everybody || call.sent) &&
+                         (shape != Shape::from_root || process == root);
+      const bool takes = (!comm.inter || in_second == to_second) &&
+                         (shape == Shape::everybody || call.received) &&
+                         (shape != Shape::to_root || process == root);
+      if (lists) {
+        // Numbers of events, whose stamps their owner knows: see find_collectives().
+        builder.collectives().calls.push_back({.begin = call.begin.node,
+                                               .end = call.end.node,
+                                               .location = call.begin.location,
+                                               .gives = gives,
+                                               .takes = takes});
+        continue;
+      }
+      if (gives) sends.push_back(builder.participant(call.begin, rank));
+      if (takes) receives.push_back(builder.participant(call.end, rank));
     }
-    if (builder.options().collectives) {
+    if (lists) {
       note_collective(builder, calls[0], first);
     } else {
-      builder.add_exchange(kind, shape == Shape::prefix, sides.sends, sides.receives);
+      builder.add_exchange(kind_of(shape, one_sided), shape == Shape::prefix, sends, receives);
     }
   }
 }

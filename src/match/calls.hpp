@@ -27,6 +27,8 @@ struct Call {
   bool sent : 1 = false;
   bool received : 1 = false;
   bool synchronises : 1 = true;  ///< one-sided: the sync level includes the processes
+
+  [[nodiscard]] bool names_partners() const { return partners != k_none; }
 };
 
 static_assert(sizeof(Call) == 56);
