@@ -132,8 +132,8 @@ class Builder {
   std::vector<bool> has_wrong_clock_records;
   /// Operations of this member's processes, if messages are missing; else null.
   std::shared_ptr<Sequences> sequences;
-  /// Set by find_gaps(), per process. `ends_early`: for this member's processes only.
-  std::vector<bool> has_gaps, ends_early;
+  /// Set by find_gaps(), per process.
+  std::vector<bool> has_gaps;
 
   /// Collectives of this member, with numbers of events in place of stamps and without names; only
   /// with Options::collectives.

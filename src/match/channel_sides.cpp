@@ -21,7 +21,7 @@ class SideFinder {
         sequence_(sequence),
         process_(sequence.operations().process()),
         threads_(builder.is_threaded(process_) ? builder.processes()[process_].size() : 1),
-        gaps_(builder, process_, Gaps::Of::messages),
+        gaps_(builder, sequence.operations()),
         clocks_(builder.trace(), builder.processes()[process_]),
         sides_(sequence.operations().kinds().size()),
         places_(sides_.size(), 0),

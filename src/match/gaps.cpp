@@ -4,27 +4,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "match/operations.hpp"
-
 namespace entrain::match {
 
-namespace {
-
-/// True if MPI_Init is on a location of a process and MPI_Finalize on none.
-bool ends_early(const Builder& builder, std::uint32_t process) {
+Gaps::Gaps(const Builder& builder, std::uint32_t process) {
+  std::uint64_t last = 0;
   bool initialises = false, finalizes = false;
   for (const LocationIndex location : builder.processes()[process]) {
     initialises |= builder.event_counts(location).initialises;
     finalizes |= builder.event_counts(location).finalizes;
-  }
-  return initialises && !finalizes;
-}
-
-}  // namespace
-
-Gaps::Gaps(const Builder& builder, std::uint32_t process, Of of) {
-  std::uint64_t last = 0;
-  for (const LocationIndex location : builder.processes()[process]) {
     const trace::LocationSkeleton& skeleton = builder.skeleton(location);
     last = std::max(last, skeleton.last);
     for (const trace::Gap& gap : skeleton.gaps) {
@@ -35,36 +22,18 @@ Gaps::Gaps(const Builder& builder, std::uint32_t process, Of of) {
     ends_.push_back(trace::Gap::k_open);
     first_ = std::min(first_, skeleton.last);  // 0 without a file
   }
-  if (process < builder.ends_early.size() && builder.ends_early[process]) {
+  if (initialises && !finalizes) {
     ends_.push_back(trace::Gap::k_open);
     first_ = std::min(first_, last);
   }
   std::ranges::sort(ends_);
   if (!ends_.empty()) last_ = ends_.back();
-  if (of == Of::messages) find_half_receives(builder, process);
 }
 
-/// Moves the limits before and after receives that have a request or a completion only.
-void Gaps::find_half_receives(const Builder& builder, std::uint32_t process) {
-  bool some_posted = false;  // see Operations::has_no_post()
-  std::uint64_t after_unposted = 0;
-  for (const LocationIndex location : builder.processes()[process]) {
-    const trace::EventList& events = builder.events(location);
-    const Requests requests(events);
-    for (std::uint32_t i = 0; i < events.size(); ++i) {
-      if (events.kind(i) == trace::EventKind::irecv) {
-        some_posted |= requests.was_posted(i);
-        if (!requests.was_posted(i)) after_unposted = std::max(after_unposted, events.time(i) + 1);
-      }
-      if (events.kind(i) != trace::EventKind::irecv_request || requests.cancelled(i) ||
-          requests.completion(i) != k_none) {
-        continue;
-      }
-      first_ = std::min(first_, events.time(i));
-      last_ = std::max(last_, events.time(i) + 1);
-    }
-  }
-  if (some_posted) last_ = std::max(last_, after_unposted);
+Gaps::Gaps(const Builder& builder, const Operations& operations)
+    : Gaps(builder, operations.process()) {
+  first_ = std::min(first_, operations.first_half_receive());
+  last_ = std::max(last_, operations.after_half_receives());
 }
 
 void Gaps::mark(std::span<EndRecord> ends, SideFacts& facts) const {
@@ -92,11 +61,9 @@ bool any_inner_gaps(const Builder& builder) {
 void find_gaps(Builder& builder) {
   const auto count = static_cast<std::uint32_t>(builder.processes().size());
   if (builder.has_gaps.size() == count) return;
-  builder.ends_early.assign(count, false);
-  for (std::uint32_t p = 0; p < count; ++p) builder.ends_early[p] = ends_early(builder, p);
   std::vector<std::int64_t> gaps(count, 0);
   for (std::uint32_t p = 0; p < count; ++p) {
-    gaps[p] = Gaps(builder, p, Gaps::Of::calls).count() > 0 ? 1 : 0;
+    gaps[p] = Gaps(builder, p).any() ? 1 : 0;
   }
   builder.team().reduce(Team::Reduction::max, gaps);
   builder.has_gaps.assign(gaps.begin(), gaps.end());

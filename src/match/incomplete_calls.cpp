@@ -68,8 +68,7 @@ struct CallContext {
 /// How a process was recorded.
 struct Recording {
   Recording(const Builder& builder, std::uint32_t process)
-      : gaps(builder, process, Gaps::Of::calls),
-        clocks(builder.trace(), builder.processes()[process]) {}
+      : gaps(builder, process), clocks(builder.trace(), builder.processes()[process]) {}
 
   Gaps gaps;
   trace::RecordedClocks clocks;

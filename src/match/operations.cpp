@@ -46,7 +46,9 @@ void Operations::walk(LocationIndex location) {
         add(OperationType::receive, {location, i}, i);
         break;
       case EventKind::irecv:
-        if (!requests.was_posted(i)) add(OperationType::receive, {location, i}, i);
+        if (requests.was_posted(i)) break;
+        after_unposted_ = std::max(after_unposted_, events.time(i) + 1);
+        add(OperationType::receive, {location, i}, i);
         break;
       case EventKind::irecv_request:
         if (requests.cancelled(i)) {
@@ -54,6 +56,9 @@ void Operations::walk(LocationIndex location) {
         } else if (requests.completion(i) != k_none) {
           some_posted_ = true;
           add(OperationType::receive, {location, requests.completion(i)}, i);
+        } else {
+          first_open_ = std::min(first_open_, events.time(i));
+          after_open_ = std::max(after_open_, events.time(i) + 1);
         }
         break;
       case EventKind::collective_end:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
-#include <tuple>
 #include <vector>
 
 #include "base/big_vector.hpp"
@@ -71,6 +71,12 @@ class Operations {
     return some_posted_ && one.event.index == one.posted &&
            builder_->events(one.event.location).kind(one.posted) == trace::EventKind::irecv;
   }
+  /// Receives of which only the request or only the completion is recorded (of the latter only
+  /// where others have both): stamp of the first request, and one tick after the last of both.
+  [[nodiscard]] std::uint64_t first_half_receive() const { return first_open_; }
+  [[nodiscard]] std::uint64_t after_half_receives() const {
+    return some_posted_ ? std::max(after_open_, after_unposted_) : after_open_;
+  }
   /// Stamp at which an operation was posted.
   [[nodiscard]] std::uint64_t time(const Operation& one) const {
     return builder_->events(one.event.location).time(one.posted);
@@ -111,8 +117,10 @@ class Operations {
   FlatMap<Kind, std::uint32_t, KindHash> numbers_;
   static constexpr std::uint32_t k_unseen = k_none - 1;
   std::vector<std::uint32_t>
-      kind_of_form_;                  ///< kind at the current location; k_none: undefined process
-  bool some_posted_ = false;          ///< receives were posted by separate records
+      kind_of_form_;          ///< kind at the current location; k_none: undefined process
+  bool some_posted_ = false;  ///< receives were posted by separate records
+  // Stamp of the first request without a completion; ends of these, and of completions without one.
+  std::uint64_t first_open_ = trace::Gap::k_open, after_open_ = 0, after_unposted_ = 0;
   std::vector<std::uint32_t> first_;  ///< first end per kind, and the end
   BigVector<NodeRef> ends_;
 };
