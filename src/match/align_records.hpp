@@ -20,8 +20,6 @@ struct EndRecord {
   std::uint32_t doubt = trace::RecordedClock::k_unknown;  ///< RecordedClock::doubt()
   /// Ticks of a call that ends after all calls of its instance began; k_unknown: other ends.
   std::uint32_t duration = trace::RecordedClock::k_unknown;
-  std::uint32_t place = 0;  ///< number on its side, without those that are missing
-  NodeRef end{};
   bool after_gap = false;  ///< a gap of the recording lies just before it
   bool unclear = false;    ///< another end may have its number, so numbers do not pair it
 };

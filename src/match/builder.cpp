@@ -10,7 +10,7 @@
 #include "base/executor.hpp"
 #include "base/free_memory.hpp"
 #include "base/try.hpp"
-#include "match/incomplete_messages.hpp"
+#include "match/operations.hpp"
 #include "trace/event.hpp"
 
 namespace entrain::match {
@@ -337,6 +337,7 @@ void Builder::gather_edges() {
 }
 
 Graph Builder::finish() {
+  call_contexts.reset();
   BigVector<Participant>& participants = graph_.participants;
   if (participants.capacity() > participants.size() + participants.size() / 8) {
     participants.shrink_to_fit();
@@ -378,7 +379,7 @@ Result<trace::Witness> find_witness(const trace::Share& share, bool messages_mis
   Builder builder(share, {.threads = threads, .edges = false}, progress);
   TRY(builder.agree());
   builder.incomplete = messages_missing;
-  if (messages_missing) match_incomplete_messages(builder);
+  if (messages_missing) match_incomplete_messages(builder, operations_of(builder));
   TRY(builder.agree());
   for (const auto match : {match_collectives, match_one_sided}) {
     match(builder);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -31,7 +32,8 @@ struct NodeRef {
   friend bool operator==(const NodeRef&, const NodeRef&) = default;
 };
 
-struct Sequences;
+struct CallContext;
+using CallContexts = std::map<std::uint32_t, CallContext>;  ///< by process
 
 /// State shared by the matchers: the team, the trace, its nodes, its processes, and this member's
 /// part of the graph under construction. One thread at a time, unless a function says otherwise.
@@ -130,8 +132,9 @@ class Builder {
   /// Per process: messages contradict its clock records, so that these decide nothing; empty: none
   /// was tested, and none decides anything.
   std::vector<bool> has_wrong_clock_records;
-  /// Operations of this member's processes, if messages are missing; else null.
-  std::shared_ptr<Sequences> sequences;
+  /// What the operations of this member's processes tell about calls, as far as it was needed: only
+  /// where records are missing.
+  std::shared_ptr<CallContexts> call_contexts;
   /// Set by find_gaps(), per process.
   std::vector<bool> has_gaps;
 

@@ -8,58 +8,67 @@
 
 #include "base/big_vector.hpp"
 #include "match/align_records.hpp"
-#include "match/builder.hpp"
+#include "match/gaps.hpp"
 #include "match/operations.hpp"
-#include "match/routine.hpp"
+#include "trace/recorded_clock.hpp"
 
 namespace entrain::match {
 
 /// Side of a channel, with the evidence for its pairing where records may be missing.
 struct ChannelSide {
   SideFacts facts;
-  std::uint32_t posted = 0;      ///< number of operations, those without a place here too
   BigVector<EndRecord> records;  ///< one per end whose place is known
 
   [[nodiscard]] Side side() const { return {records, facts}; }
 };
 using ChannelSides = std::map<Channel, ChannelSide>;
 
-/// The operations of a process, and those that its routine misses.
+/// Evidence of the operations of a process about its calls.
+struct CallContext {
+  bool has_routine = false;
+  std::uint32_t evidence = 0;  ///< SideFacts::evidence
+  /// Per other process: sorted stamps at which messages with it were posted, missing ones with that
+  /// of the next operation.
+  std::map<std::uint32_t, std::vector<std::uint64_t>> posted;
+  /// Per communicator or window: number of calls, and stamps of the operations after missing ones.
+  std::map<std::uint32_t, std::uint32_t> calls;
+  std::map<std::uint32_t, std::vector<std::uint64_t>> missing;
+};
+
+/// The operations of a process where records may be missing, numbered together with those that its
+/// routine misses (docs/method.md, section 2.1). Sides of channels are made when they are needed:
+/// those of all channels at once take three times the memory.
 class Sequence {
  public:
-  explicit Sequence(Operations&& operations);
+  /// Both must outlive it. O(n) for n operations.
+  Sequence(const Builder& builder, const Operations& operations);
 
-  [[nodiscard]] const Operations& operations() const { return operations_; }
-  [[nodiscard]] bool has_routine() const { return has_routine_; }
-  /// Number of kinds of the routine, and evidence against the loss of a whole round, bits; 0
-  /// without a routine.
-  [[nodiscard]] std::uint32_t kinds() const { return kinds_; }
-  [[nodiscard]] std::uint32_t evidence() const { return evidence_; }
+  [[nodiscard]] const Operations& operations() const { return *operations_; }
+  /// Number of messages of a kind, missing ones included.
+  [[nodiscard]] std::uint32_t total(std::uint32_t kind) const { return facts_[kind].total; }
+  /// Makes the side of a channel. O(its ends).
+  [[nodiscard]] ChannelSide side(std::uint32_t kind) const;
+  /// Per end of a side, its number among all operations of the kind, those without a place too.
+  [[nodiscard]] std::vector<std::uint32_t> places(std::uint32_t kind) const;
 
-  /// Calls `known(operation)` and `missing(kind, stamp of the next operation)` in order, and
-  /// `unplaced(operation)` for receives of a routine whose place is unknown.
-  template <class Known, class Missed, class Unplaced>
-  void for_each(Known known, Missed missing, Unplaced unplaced) const {
-    auto next = missing_.begin();
-    std::uint32_t at = 0;
-    for (const Operation& one : operations_.list()) {
-      if (has_routine_ && operations_.has_no_post(one)) {
-        unplaced(one);
-        continue;
-      }
-      for (; next != missing_.end() && next->before == at; ++next) {
-        missing(next->kind, operations_.time(one));
-      }
-      ++at;
-      known(one);
-    }
-  }
+  CallContext context;
 
  private:
-  Operations operations_;
-  std::vector<Missing> missing_;
-  bool has_routine_ = false;
-  std::uint32_t kinds_ = 0, evidence_ = 0;
+  class Walk;
+  struct End {
+    EventRef event;
+    std::uint32_t number = k_none;  ///< EndRecord::number; k_none: its place is unknown
+    std::uint32_t position = 0;     ///< EndRecord::position
+  };
+
+  const Builder* builder_;
+  const Operations* operations_;
+  Gaps gaps_;
+  trace::RecordedClocks clocks_;
+  std::vector<SideFacts> facts_;    ///< one per kind, without what Gaps::mark() sets
+  std::vector<std::size_t> first_;  ///< first end per kind of messages, and the end
+  BigVector<End> ends_;             ///< sorted by kind
+  std::vector<bool> unclear_;       ///< EndRecord::unclear, one per end
 };
 
 /// Sends sides to members of a team.
@@ -94,9 +103,5 @@ class SideParcels {
   std::vector<std::vector<Head>> heads_;  ///< one list per member, and their records
   std::vector<std::vector<EndRecord>> records_;
 };
-
-/// Adds the sides of a process's channels (docs/method.md, section 2.1). O(n) for n operations.
-void add_sides(const Builder& builder, const Sequence& sequence, ChannelSides& sends,
-               ChannelSides& receives);
 
 }  // namespace entrain::match

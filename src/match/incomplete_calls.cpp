@@ -13,7 +13,6 @@
 #include "match/delay_outliers.hpp"
 #include "match/ends.hpp"
 #include "match/gaps.hpp"
-#include "match/incomplete_messages.hpp"
 #include "match/numbered_alignment.hpp"
 
 namespace entrain::match {
@@ -29,40 +28,6 @@ struct CallLimits {
   static constexpr std::int64_t more_shift = 4;   ///< messages beyond the difference of the totals
   static constexpr std::int64_t most_shift = 16;  ///< messages that one side counts more, at most
   static constexpr std::size_t stretch = 4;       ///< least calls missing in one stretch
-};
-
-/// Evidence of the operations of a process about its calls.
-struct CallContext {
-  bool has_routine = false;
-  std::uint32_t evidence = 0;  ///< Sequence::evidence()
-  /// Per other process: sorted stamps at which messages with it were posted, missing ones with that
-  /// of the next operation.
-  std::map<std::uint32_t, std::vector<std::uint64_t>> posted;
-  /// Per communicator or window: number of calls, and stamps of the operations after missing ones.
-  std::map<std::uint32_t, std::uint32_t> calls;
-  std::map<std::uint32_t, std::vector<std::uint64_t>> missing;
-
-  CallContext() = default;
-  explicit CallContext(const Sequence& sequence)
-      : has_routine(sequence.has_routine()), evidence(sequence.evidence()) {
-    const Operations& operations = sequence.operations();
-    const auto add = [&](std::uint32_t kind, std::uint64_t stamp, bool is_missing) {
-      const Kind& of = operations.kinds()[kind];
-      if (!of.is_call()) {
-        posted[of.other].push_back(stamp);
-      } else if (is_missing) {
-        missing[of.comm].push_back(stamp);
-      } else {
-        ++calls[of.comm];
-      }
-    };
-    sequence.for_each([&](const Operation& one) { add(one.kind, operations.time(one), false); },
-                      [&](std::uint32_t kind, std::uint64_t next) { add(kind, next, true); },
-                      [](const Operation&) {});
-    for (auto& [peer, stamps] : posted) {
-      if (!std::ranges::is_sorted(stamps)) std::ranges::sort(stamps);
-    }
-  }
 };
 
 /// How a process was recorded.
@@ -261,20 +226,23 @@ class CallNumbering {
   }
 
   void find_contexts(std::span<const Call> calls) {
-    for (const Call& call : calls) {
-      const bool is_new = contexts_.try_emplace(call.process).second;
-      if (is_new) recordings_.try_emplace(call.process, builder_, call.process);
-    }
-    std::vector<std::pair<const std::uint32_t, CallContext>*> found;
-    for (auto& one : contexts_) found.push_back(&one);
-    const Sequences* const known = builder_.sequences.get();
-    for_each_in_parallel(builder_.options().threads, found.size(), [&](std::size_t i) {
-      if (builder_.cancel().asked()) return;
-      auto& [process, context] = *found[i];
-      context = known != nullptr ? CallContext(known->of_process.at(process))
-                                 : CallContext(Sequence(Operations(builder_, process)));
+    if (!builder_.call_contexts) builder_.call_contexts = std::make_shared<CallContexts>();
+    std::vector<CallContexts::value_type*> unknown;
+    for_columns(calls, [&](std::span<const Call> column) {
+      const std::uint32_t process = column.front().process;
+      if (!recordings_.try_emplace(process, builder_, process).second) return;
+      const auto [context, is_new] = builder_.call_contexts->try_emplace(process);
+      if (is_new) unknown.push_back(&*context);
     });
-    builder_.sequences.reset();
+    for_each_in_parallel(builder_.options().threads, unknown.size(), [&](std::size_t i) {
+      if (builder_.cancel().asked()) return;
+      auto& [process, context] = *unknown[i];
+      const Operations operations(builder_, process);
+      context = Sequence(builder_, operations).context;
+    });
+  }
+  [[nodiscard]] const CallContext& context_of(std::uint32_t process) const {
+    return builder_.call_contexts->at(process);
   }
 
   void list_columns(std::span<Call> calls) {
@@ -291,8 +259,7 @@ class CallNumbering {
     const AlignedSpace& space = spaces_[calls.front().space];
     const auto& [gaps, clocks] = recordings_.at(process);
     for (const Call& call : calls) {
-      side.records.push_back(
-          {.time = call.time, .symbol = symbol_of(call, space.one_root), .end = call.end});
+      side.records.push_back({.time = call.time, .symbol = symbol_of(call, space.one_root)});
       const std::uint64_t begun = call.duration != k_none ? call.time - call.duration
                                   : call.non_blocking     ? 0
                                                           : call.time;
@@ -310,7 +277,7 @@ class CallNumbering {
       }
       record.time = clock.time(record.time);
     }
-    const CallContext& context = contexts_.at(process);
+    const CallContext& context = context_of(process);
     // Others may have counted calls that are not in the routine, such as non-blocking ones.
     const auto counted = context.calls.find(space.name);
     if (!context.has_routine || counted == context.calls.end() || counted->second != calls.size()) {
@@ -324,7 +291,7 @@ class CallNumbering {
   }
   /// The messages that the process of a column exchanged with another one; nothing without any.
   [[nodiscard]] std::optional<MessageCounts> counts_of(Name name, std::uint32_t peer) const {
-    const CallContext& context = contexts_.at(name.second);
+    const CallContext& context = context_of(name.second);
     const auto posted = context.posted.find(peer);
     if (posted == context.posted.end()) return std::nullopt;
     const auto count = [stamps = std::span(posted->second)](std::uint64_t time) {
@@ -391,7 +358,8 @@ class CallNumbering {
   /// Returns, per process, its message partners, to which it may be linked. Collective.
   [[nodiscard]] std::vector<std::vector<Partner>> share_partners() const {
     std::vector<std::uint64_t> own;
-    for (const auto& [process, context] : contexts_) {
+    for (const auto& [process, recording] : recordings_) {
+      const CallContext& context = context_of(process);
       if (!context.has_routine || only_gaps_) continue;
       for (const auto& [peer, stamps] : context.posted) {
         own.insert(own.end(), {both(process, peer), stamps.size()});
@@ -530,8 +498,7 @@ class CallNumbering {
   Builder& builder_;
   std::span<const AlignedSpace> spaces_;
   const bool only_gaps_;
-  std::map<std::uint32_t, CallContext> contexts_;  ///< one per calling process of this member
-  std::map<std::uint32_t, Recording> recordings_;  ///< one for each of these
+  std::map<std::uint32_t, Recording> recordings_;  ///< one per calling process of this member
   std::map<Name, Column> columns_;                 ///< columns of these processes
   std::vector<CallLink> links_;                    ///< links of all processes
   std::vector<std::vector<const CallLink*>> by_depth_;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "match/incomplete_messages.hpp"
-
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "base/executor.hpp"
 #include "match/align_records.hpp"
+#include "match/channel_sides.hpp"
 #include "match/delay_outliers.hpp"
 #include "match/ends.hpp"
 #include "match/gaps.hpp"
@@ -52,134 +52,143 @@ CertainMessages certain_messages(const Side& sends, const Side& receives) {
   return found;
 }
 
-class IncompleteMatcher {
- public:
-  explicit IncompleteMatcher(Builder& builder)
-      : builder_(builder), threads_(builder.options().threads) {}
+/// Pairs by numbers if both processes have a routine, and by alignment otherwise, unless only
+/// delays would decide.
+Alignment pair_up(const Side& sends, const Side& receives) {
+  if (std::optional<Alignment> numbered = pair_by_numbers(sends, receives)) {
+    return *std::move(numbered);
+  }
+  return only_delays_distinguish(sends, receives) ? all_ambiguous(sends, receives)
+                                                  : align_records(sends, receives);
+}
 
-  MessageFates run(std::vector<Operations>&& operations) {
-    collect(std::move(operations));
-    ship();
-    align_all();
-    return add_edges();
+const ChannelSide k_no_ends;
+
+/// A side of a channel: of a process of this member, or as another member sent it.
+struct SideSource {
+  const Sequence* process = nullptr;
+  std::uint32_t kind = 0;
+  const ChannelSide* sent = &k_no_ends;  ///< only without `process`
+
+  [[nodiscard]] std::uint32_t total() const {
+    return process != nullptr ? process->total(kind) : sent->facts.total;
+  }
+  [[nodiscard]] ChannelSide side() const {
+    return process != nullptr ? process->side(kind) : *sent;
+  }
+};
+
+class ChannelMatcher {
+ public:
+  ChannelMatcher(Builder& builder, std::span<const Operations> operations)
+      : builder_(builder),
+        threads_(builder.options().threads),
+        wrong_clocks_(builder.processes().size(), false),
+        sequences_(operations.size()) {
+    for_each_in_parallel(threads_, operations.size(), [&](std::size_t i) {
+      if (!builder.cancel().asked()) sequences_[i].emplace(builder, operations[i]);
+    });
+    list_channels();
+  }
+
+  void run() {
+    builder_.only_gaps = !builder_.team().any(!only_gaps());
+    const std::vector<bool> open = find_open_ends();
+    for_each_in_parallel(threads_, channels_.size(), [&](std::size_t i) {
+      channels_[i].tests_clocks =
+          !open[channels_[i].claim.sender] && !open[channels_[i].claim.receiver];
+      pair(channels_[i]);
+    });
+    test_clock_records();
+    for_each_in_parallel(threads_, channels_.size(), [&](std::size_t i) {
+      if (has_wrong_clocks(channels_[i])) pair(channels_[i]);
+    });
+    trace::Witness& witness = builder_.witness();
+    for (ChannelPair& one : channels_) {
+      if (!one.is_complete) witness.channels.push_back(std::move(one.claim));
+    }
+    witness.respects_clock_records =
+        !builder_.only_gaps && std::ranges::find(wrong_clocks_, true) == wrong_clocks_.end();
+    builder_.has_wrong_clock_records = std::move(wrong_clocks_);
+    builder_.call_contexts = std::make_shared<CallContexts>();
+    for (std::optional<Sequence>& one : sequences_) {
+      if (!one) continue;
+      builder_.call_contexts->emplace(one->operations().process(), std::move(one->context));
+    }
   }
 
  private:
-  /// Both sides of a channel whose receives this member owns.
+  /// A channel whose receives this member owns.
   struct ChannelPair {
-    Channel channel;
-    const ChannelSide* sends = nullptr;
-    const ChannelSide* receives = nullptr;
-    bool with_gaps = false;  ///< either process has gaps
-    Alignment alignment;
-
-    [[nodiscard]] Side sent() const { return sends->side(); }
-    [[nodiscard]] Side received() const { return receives->side(); }
+    SideSource sends, receives;
+    bool with_gaps = false;         ///< either process has gaps
+    bool tests_clocks = false;      ///< its messages may tell whether clock records are wrong
+    CertainMessages certain{};      ///< those of it that do
+    bool is_complete = false;       ///< the k-th ends are partners, so nothing is claimed
+    trace::ClaimedChannel claim{};  ///< the pairs that were found
   };
 
-  void collect(std::vector<Operations>&& operations) {
-    std::vector<ChannelSides> sent(operations.size()), received(operations.size());
-    std::vector<std::optional<Sequence>> sequences(operations.size());
-    for_each_in_parallel(threads_, operations.size(), [&](std::size_t i) {
-      if (builder_.cancel().asked()) return;
-      sequences[i].emplace(std::move(operations[i]));
-      add_sides(builder_, *sequences[i], sent[i], received[i]);
-    });
-    builder_.sequences = std::make_shared<Sequences>();
-    for (std::size_t i = 0; i < sequences.size(); ++i) {
-      if (!sequences[i]) continue;
-      const std::uint32_t process = sequences[i]->operations().process();
-      builder_.sequences->of_process.emplace(process, *std::move(sequences[i]));
-      sent_.merge(sent[i]);
-      received_.merge(received[i]);
-    }
-  }
-
-  /// Moves sends to the member that owns the receiver.
-  void ship() {
+  void list_channels() {
     Team& team = builder_.team();
-    if (team.size() == 1) return;
     SideParcels parcels(team);
-    for (auto at = sent_.begin(); at != sent_.end();) {
-      const auto sent = at++;
-      const std::uint32_t owner = builder_.owner_of_process(sent->first.receiver);
-      if (owner == team.rank()) continue;
-      parcels.add(owner, sent->first, sent->second);
-      sent_.erase(sent);
-    }
-    parcels.exchange_into(sent_);
-  }
-
-  void align_all() {
-    static const ChannelSide k_nothing;
-    for (const auto& [channel, receives] : received_) {
-      const auto sends = sent_.find(channel);
-      channels_.push_back(
-          {.channel = channel,
-           .sends = sends == sent_.end() ? &k_nothing : &sends->second,
-           .receives = &receives,
-           .with_gaps = builder_.has_gaps[channel.sender] || builder_.has_gaps[channel.receiver],
-           .alignment = {}});
-    }
-    builder_.only_gaps = !builder_.team().any(!std::ranges::all_of(channels_, [](const auto& c) {
-      return only_gaps_lose(c.sent(), c.received(), c.with_gaps);
-    }));
-    test_clock_records();
-    for_each_in_parallel(threads_, channels_.size(), [&](std::size_t i) {
-      if (builder_.cancel().asked()) return;
-      ChannelPair& pair = channels_[i];
-      if (builder_.only_gaps) {
-        pair.alignment = align_between_gaps(pair.sent(), pair.received(), pair.with_gaps);
+    FlatMap<Channel, SideSource, ChannelHash> sent;
+    for_kinds(OperationType::send, [&](const Channel& channel, const SideSource& sends) {
+      const std::uint32_t owner = builder_.owner_of_process(channel.receiver);
+      if (owner == team.rank()) {
+        sent.insert(channel, sends);
       } else {
-        pair.alignment = pair_up(pair.sent(), pair.received());
-        remove_delay_outliers(pair.sent(), pair.received(), DelayKind::above_latency,
-                              pair.alignment);
+        parcels.add(owner, channel, sends.side());
       }
     });
+    parcels.exchange_into(sent_elsewhere_);
+    for (const auto& [channel, side] : sent_elsewhere_) sent.insert(channel, {.sent = &side});
+    for_kinds(OperationType::receive, [&](const Channel& channel, const SideSource& receives) {
+      const SideSource* const sends = sent.find(channel);
+      channels_.push_back(
+          {.sends = sends == nullptr ? SideSource() : *sends,
+           .receives = receives,
+           .with_gaps = builder_.has_gaps[channel.sender] || builder_.has_gaps[channel.receiver],
+           .claim = {.comm = channel.comm,
+                     .sender = channel.sender,
+                     .receiver = channel.receiver,
+                     .tag = channel.tag}});
+    });
+    std::ranges::sort(channels_, {}, [](const ChannelPair& one) { return one.claim.name(); });
+  }
+  /// Calls use(channel, side) for the sends or the receives of this member's processes.
+  template <class Use>
+  void for_kinds(OperationType type, Use use) const {
+    for (const std::optional<Sequence>& one : sequences_) {
+      if (!one) continue;
+      const std::span<const Kind> kinds = one->operations().kinds();
+      for (std::uint32_t k = 0; k < kinds.size(); ++k) {
+        if (kinds[k].type != type) continue;
+        use(kinds[k].channel(one->operations().process()), SideSource{&*one, k});
+      }
+    }
   }
 
-  /// Leaves clock records out of account where messages whose partners are certain contradict them:
-  /// those of both processes, as either clock may have run otherwise than its records say.
-  void test_clock_records() {
-    std::vector<CertainMessages> found(channels_.size());
-    const std::vector<bool> is_open = find_open_ends();
+  /// True if no channel of this member contradicts that only gaps lose records.
+  [[nodiscard]] bool only_gaps() const {
+    std::atomic<bool> only = true;
     for_each_in_parallel(threads_, channels_.size(), [&](std::size_t i) {
-      const ChannelPair& pair = channels_[i];
-      if (is_open[pair.channel.sender] || is_open[pair.channel.receiver]) return;
-      found[i] = certain_messages(pair.sent(), pair.received());
+      if (!only || builder_.cancel().asked()) return;
+      const ChannelSide sends = channels_[i].sends.side(), receives = channels_[i].receives.side();
+      if (!only_gaps_lose(sends.side(), receives.side(), channels_[i].with_gaps)) only = false;
     });
-    const std::size_t processes = builder_.processes().size();
-    std::vector<std::int64_t> sums(2 * processes, 0);
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      const Channel& channel = channels_[i].channel;
-      for (const std::uint32_t process : {channel.sender, channel.receiver}) {
-        sums[process] += found[i].tested;
-        sums[processes + process] += found[i].impossible;
-      }
-    }
-    builder_.team().reduce(Team::Reduction::sum, sums);
-    std::vector<bool>& wrong = builder_.has_wrong_clock_records;
-    for (std::size_t p = 0; p < processes; ++p) {
-      wrong.push_back(sums[processes + p] * ClockTest::contradicting > sums[p]);
-    }
-    for (ChannelSides* const sides : {&sent_, &received_}) {
-      for (auto& [channel, side] : *sides) {
-        if (!wrong[channel.sender] && !wrong[channel.receiver]) continue;
-        for (EndRecord& end : side.records) end.doubt = trace::RecordedClock::k_unknown;
-      }
-    }
+    return only;
   }
 
   /// Per process, true if it may have lost its first or last records: on many of its channels one
   /// side counts more than the other, also after what routines miss. Then equal counts on others
   /// are no proof that their k-th messages belong together. Collective.
-  std::vector<bool> find_open_ends() {
+  [[nodiscard]] std::vector<bool> find_open_ends() const {
     const std::size_t processes = builder_.processes().size();
     std::vector<std::int64_t> sums(2 * processes, 0);  // channels, then those that differ
     for (const ChannelPair& pair : channels_) {
       if (pair.with_gaps) continue;
-      const bool differ = pair.sends->facts.total != pair.receives->facts.total;
-      for (const std::uint32_t process : {pair.channel.sender, pair.channel.receiver}) {
+      const bool differ = pair.sends.total() != pair.receives.total();
+      for (const std::uint32_t process : {pair.claim.sender, pair.claim.receiver}) {
         ++sums[process];
         sums[processes + process] += differ ? 1 : 0;
       }
@@ -192,74 +201,78 @@ class IncompleteMatcher {
     return open;
   }
 
-  /// Pairs by numbers if both processes have a routine, and by alignment otherwise, unless only
-  /// delays would decide.
-  static Alignment pair_up(const Side& sends, const Side& receives) {
-    if (std::optional<Alignment> numbered = pair_by_numbers(sends, receives)) {
-      return *std::move(numbered);
-    }
-    return only_delays_distinguish(sends, receives) ? all_ambiguous(sends, receives)
-                                                    : align_records(sends, receives);
+  [[nodiscard]] bool has_wrong_clocks(const ChannelPair& pair) const {
+    return wrong_clocks_[pair.claim.sender] || wrong_clocks_[pair.claim.receiver];
   }
 
-  /// Adds the edges one after the other: nodes of other members get numbers here.
-  MessageFates add_edges() {
-    MessageFates fates;
-    builder_.witness().respects_clock_records =
-        !builder_.only_gaps && std::ranges::find(builder_.has_wrong_clock_records, true) ==
-                                   builder_.has_wrong_clock_records.end();
+  /// Finds the claim of a channel, as if the clock records were right unless they are known to be
+  /// wrong: most are right, and sides are made only once.
+  void pair(ChannelPair& pair) const {
+    if (builder_.cancel().asked()) return;
+    ChannelSide sends = pair.sends.side(), receives = pair.receives.side();
+    for (ChannelSide* const side : {&sends, &receives}) {
+      if (!has_wrong_clocks(pair)) break;
+      for (EndRecord& end : side->records) end.doubt = trace::RecordedClock::k_unknown;
+    }
+    const Side sent = sends.side(), received = receives.side();
+    if (pair.tests_clocks) pair.certain = certain_messages(sent, received);
+    if (builder_.only_gaps) {
+      claim(sent.records.size(), align_between_gaps(sent, received, pair.with_gaps), pair);
+      return;
+    }
+    Alignment found = pair_up(sent, received);
+    remove_delay_outliers(sent, received, DelayKind::above_latency, found);
+    claim(sent.records.size(), found, pair);
+  }
+
+  /// Leaves clock records out of account where messages whose partners are certain contradict them:
+  /// those of both processes, as either clock may have run otherwise than its records say.
+  void test_clock_records() {
+    const std::size_t processes = builder_.processes().size();
+    std::vector<std::int64_t> sums(2 * processes, 0);
     for (const ChannelPair& pair : channels_) {
-      claim(pair);
-      for (const auto& [send, receive] : pair.alignment.pairs) {
-        builder_.add_edge(EdgeKind::p2p, pair.sends->records[send].end,
-                          pair.receives->records[receive].end);
+      for (const std::uint32_t process : {pair.claim.sender, pair.claim.receiver}) {
+        sums[process] += pair.certain.tested;
+        sums[processes + process] += pair.certain.impossible;
       }
-      fates.pairs += pair.alignment.pairs.size();
-      fates.ambiguous += pair.alignment.ambiguous;
-      fates.in_gaps += pair.alignment.in_gaps();
     }
-    return fates;
+    builder_.team().reduce(Team::Reduction::sum, sums);
+    for (std::size_t p = 0; p < processes; ++p) {
+      wrong_clocks_[p] = sums[processes + p] * ClockTest::contradicting > sums[p];
+    }
   }
 
-  /// Adds the pairs of a channel to the witness, unless the k-th ends are partners.
-  void claim(const ChannelPair& pair) {
-    if (pair.sends->records.empty()) return;
-    const Alignment& found = pair.alignment;
+  /// Claims the pairs of a channel with so many sends.
+  static void claim(std::size_t sends, const Alignment& found, ChannelPair& pair) {
     const auto count = [](std::uint64_t ends) { return static_cast<std::uint32_t>(ends); };
-    trace::ClaimedChannel claim{.comm = pair.channel.comm,
-                                .sender = pair.channel.sender,
-                                .receiver = pair.channel.receiver,
-                                .tag = pair.channel.tag,
-                                .pairs = {},
-                                .ambiguous = count(found.ambiguous),
-                                .sends_in_gaps = count(found.sends_in_gaps),
-                                .receives_in_gaps = count(found.receives_in_gaps)};
+    trace::ClaimedChannel& claim = pair.claim;
+    claim.ambiguous = count(found.ambiguous);
+    claim.sends_in_gaps = count(found.sends_in_gaps);
+    claim.receives_in_gaps = count(found.receives_in_gaps);
+    claim.pairs.clear();
+    const Sequence& receiver = *pair.receives.process;
+    const std::vector<std::uint32_t> places = receiver.places(pair.receives.kind);
     for (const auto& [send, receive] : found.pairs) {
-      append_pair(claim.pairs, pair.sends->records[send].place,
-                  pair.receives->records[receive].place);
+      append_pair(claim.pairs, send, places[receive]);
     }
-    const std::uint32_t receives = pair.receives->posted;
-    const bool complete = pair.sends->records.size() == receives &&
-                          claim.pairs == std::vector<trace::ClaimedRun>{{0, 0, receives}};
-    if (!complete) builder_.witness().channels.push_back(std::move(claim));
+    const std::uint32_t all = receiver.operations().count(pair.receives.kind);
+    pair.is_complete =
+        sends == 0 || (sends == all && claim.pairs == std::vector<trace::ClaimedRun>{{0, 0, all}});
   }
 
   Builder& builder_;
   unsigned threads_;
-  ChannelSides sent_;      ///< sends to processes of this member
-  ChannelSides received_;  ///< receives of its processes
-  std::vector<ChannelPair> channels_;
+  std::vector<bool> wrong_clocks_;  ///< per process: messages contradict its clock records
+  std::vector<std::optional<Sequence>> sequences_;  ///< of this member's processes
+  ChannelSides sent_elsewhere_;                     ///< sends of other members' processes to these
+  std::vector<ChannelPair> channels_;               ///< sorted by channel
 };
 
 }  // namespace
 
-MessageFates match_incomplete_messages(Builder& builder, std::vector<Operations>&& operations) {
+void match_incomplete_messages(Builder& builder, std::span<const Operations> operations) {
   find_gaps(builder);
-  return IncompleteMatcher(builder).run(std::move(operations));
-}
-
-MessageFates match_incomplete_messages(Builder& builder) {
-  return match_incomplete_messages(builder, operations_of(builder));
+  ChannelMatcher(builder, operations).run();
 }
 
 }  // namespace entrain::match

@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "base/executor.hpp"
 #include "base/flat_map.hpp"
 #include "match/gaps.hpp"
-#include "match/incomplete_messages.hpp"
 #include "match/operations.hpp"
 
 namespace entrain::match {
@@ -47,13 +47,8 @@ class MessageMatcher {
     const bool countable = builder_.countable(sent_count());
     if (builder_.team().any(!countable)) return;
     builder_.incomplete = !complete();
-    if (builder_.incomplete) {
-      const MessageFates fates = match_incomplete_messages(builder_, std::move(operations_));
-      count(fates.pairs);
-      builder_.count_unmatched("ambiguous_receives", fates.ambiguous);
-      builder_.count_unmatched("messages_in_gaps", fates.in_gaps);
-      return;
-    }
+    if (builder_.incomplete) match_incomplete_messages(builder_, operations_);
+    if (!builder_.options().edges) return;
     for_each_in_parallel(threads_, operations_.size(),
                          [&](std::size_t i) { operations_[i].sort_by_kind(); });
     ship();
@@ -66,6 +61,13 @@ class MessageMatcher {
       if (!builder_.cancel().asked()) pairs[i] += pair(operations_[i], false);
     });
     count(std::accumulate(pairs.begin(), pairs.end(), std::uint64_t{0}));
+    std::uint64_t ambiguous = 0, in_gaps = 0;
+    for (const trace::ClaimedChannel& claim : builder_.witness().channels) {
+      ambiguous += claim.ambiguous;
+      in_gaps += std::uint64_t{claim.sends_in_gaps} + claim.receives_in_gaps;
+    }
+    builder_.count_unmatched("ambiguous_receives", ambiguous);
+    builder_.count_unmatched("messages_in_gaps", in_gaps);
   }
 
  private:
@@ -147,7 +149,8 @@ class MessageMatcher {
   }
 
   /// Pairs the messages that a process received from this member's processes or (`of_others`) from
-  /// those of others. Returns the number of pairs.
+  /// those of others: as claimed, or else the k-th send with the k-th receive. Returns the number
+  /// of pairs.
   std::uint64_t pair(const Operations& of, bool of_others) {
     std::uint64_t pairs = 0;
     for (std::size_t c = 0; c < of.kinds().size(); ++c) {
@@ -156,11 +159,21 @@ class MessageMatcher {
       const bool other = builder_.owner_of_process(channel.sender) != builder_.team().rank();
       if (other != of_others) continue;
       const Sent* const sent = sent_.find(channel);
+      if (sent == nullptr) continue;
       const std::span<const NodeRef> received = of.ends(c);
-      for (std::size_t k = 0; k < received.size(); ++k) {
-        builder_.add_edge(EdgeKind::p2p, sent->ends[k], received[k]);
+      const trace::ClaimedRun all{
+          0, 0, static_cast<std::uint32_t>(std::min(sent->ends.size(), received.size()))};
+      std::span<const trace::ClaimedRun> runs(&all, 1);
+      const auto* const claim = trace::find_claim(
+          builder_.witness().channels,
+          std::tuple(channel.sender, channel.receiver, channel.comm, channel.tag));
+      if (claim != nullptr) runs = claim->pairs;
+      for (const trace::ClaimedRun& run : runs) {
+        for (std::uint32_t k = 0; k < run.count; ++k) {
+          builder_.add_edge(EdgeKind::p2p, sent->ends[run.first + k], received[run.second + k]);
+        }
+        pairs += run.count;
       }
-      pairs += received.size();
     }
     return pairs;
   }

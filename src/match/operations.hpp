@@ -128,6 +128,11 @@ class Operations {
 /// The operations of each process of this member.
 std::vector<Operations> operations_of(const Builder& builder);
 
+/// Pairs messages where records may be missing, channel by channel (align_records.hpp): adds the
+/// claims to the witness, sorted, and sets what Builder knows of incomplete messages.
+/// `operations`: those of this member's processes. Collective. O(records).
+void match_incomplete_messages(Builder& builder, std::span<const Operations> operations);
+
 /// Requests of one location, with their completion or cancellation. All non-blocking operations
 /// share the ids; an id means its latest use.
 class Requests {
