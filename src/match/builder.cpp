@@ -156,13 +156,18 @@ void Builder::add_exchange(EdgeKind kind, bool ordered, std::span<const Particip
   if (sends.size() == 1 && receives.size() == 1 && sends[0].location == receives[0].location) {
     return;
   }
+  const auto add = [&](std::span<const Participant> side) {
+    const auto first = static_cast<std::uint32_t>(graph_.participants.size());
+    for (const Participant& p : side) {
+      graph_.participants.push_back({here({p.location, p.node}), p.location, p.order});
+    }
+    return first;
+  };
   Exchange exchange{.kind = kind, .ordered = ordered};
-  exchange.first_send = static_cast<std::uint32_t>(graph_.participants.size());
+  exchange.first_send = add(sends);
   exchange.send_count = static_cast<std::uint32_t>(sends.size());
-  graph_.participants.insert(graph_.participants.end(), sends.begin(), sends.end());
-  exchange.first_receive = static_cast<std::uint32_t>(graph_.participants.size());
+  exchange.first_receive = add(receives);
   exchange.receive_count = static_cast<std::uint32_t>(receives.size());
-  graph_.participants.insert(graph_.participants.end(), receives.begin(), receives.end());
   graph_.exchanges.push_back(exchange);
 }
 
@@ -195,7 +200,6 @@ void Builder::count_skipped(std::string_view name, std::uint64_t n) {
 }
 
 void Builder::show_ghosts() {
-  drop_unused_ghosts();
   Halo& halo = graph_.halo;
   const std::size_t instants = instants_.count();
   halo.ghosts_of.resize(team().size());
@@ -206,36 +210,6 @@ void Builder::show_ghosts() {
     wanted[owner].push_back(halo.ghosts[g].node);
   }
   halo.shown_to = exchange(team(), std::move(wanted));
-}
-
-/// Drops the ghosts that no edge or exchange uses, so that the nodes do not depend on the
-/// partition.
-void Builder::drop_unused_ghosts() {
-  Halo& halo = graph_.halo;
-  if (halo.ghosts.empty()) return;
-  const std::size_t instants = instants_.count();
-  RankedBits named(halo.ghosts.size());
-  const auto name = [&](NodeIndex n) {
-    if (n >= instants) named.set(n - instants);
-  };
-  const auto renumber = [&](NodeIndex& n) {
-    if (n >= instants) n = static_cast<NodeIndex>(instants + named.rank(n - instants));
-  };
-  for (const BigVector<Edge>& edges : edges_) {
-    for (const Edge& edge : edges) name(edge.send);
-  }
-  for (const Participant& p : graph_.participants) name(p.node);
-  named.seal();
-  if (named.count() < halo.ghosts.size()) {
-    for (BigVector<Edge>& edges : edges_) {
-      for (Edge& edge : edges) renumber(edge.send);
-    }
-    for (Participant& p : graph_.participants) renumber(p.node);
-    for (std::size_t g = 0; g < halo.ghosts.size(); ++g) {
-      if (named.test(g)) halo.ghosts[named.rank(g)] = halo.ghosts[g];
-    }
-    halo.ghosts.resize(named.count());
-  }
 }
 
 /// Keeps the instants with an edge or exchange, and renumbers everything.

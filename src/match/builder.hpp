@@ -73,10 +73,11 @@ class Builder {
     const std::size_t number = first_event_[event.location] + event.index;
     return {event.location, static_cast<NodeIndex>(instants_.rank(number + 1) - 1)};
   }
-  [[nodiscard]] Participant participant(NodeRef ref, std::uint32_t order = 0) {
-    return {here(ref), ref.location, order};
+  /// A participant for add_exchange(): `node` is the number at its owner.
+  [[nodiscard]] static Participant participant(NodeRef ref, std::uint32_t order = 0) {
+    return {ref.node, ref.location, order};
   }
-  [[nodiscard]] Participant participant(EventRef event) { return participant(ref(event)); }
+  [[nodiscard]] Participant participant(EventRef event) const { return participant(ref(event)); }
 
   /// Records of messages on a location of this member, and whether it has records of windows, of
   /// MPI_Init and of MPI_Finalize.
@@ -162,7 +163,6 @@ class Builder {
   [[nodiscard]] GraphSize size() const;
   void number_instants();
   void show_ghosts();
-  void drop_unused_ghosts();
   void number_nodes();
   void sort_edges(LocationIndex location);
   void gather_edges();
