@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/executor.hpp"
@@ -46,6 +47,7 @@ struct Column {
   std::vector<std::uint64_t> missing;  ///< stamps, see CallContext
   /// Per call, the number of its partner among the calls of the reference; k_none: unknown.
   std::vector<std::uint32_t> numbers;
+  CallFates fates;
 };
 
 /// The messages that a process exchanged with another one: in all, before each call of a column,
@@ -58,11 +60,7 @@ struct MessageCounts {
 /// (communicator, process)
 using Name = std::pair<std::uint32_t, std::uint32_t>;
 
-std::uint32_t high(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
-std::uint32_t low(std::uint64_t x) { return static_cast<std::uint32_t>(x); }
-std::uint64_t both(std::uint64_t high, std::uint64_t low) { return high << 32 | low; }
-
-using Parcels = std::vector<std::vector<std::uint64_t>>;
+using Parcels = std::vector<std::vector<std::uint32_t>>;
 
 /// True if only the times of calls distinguish them: the processes repeat themselves and exchange
 /// no messages, and all calls are alike.
@@ -193,13 +191,13 @@ class CallNumbering {
     CallFates sum;
     for (const CallLink& link : links_) {
       if (!owns(link.caller.process)) continue;
-      Column& column = columns_.at({link.caller.space, link.caller.process});
+      const Column& column = columns_.at(name_of(link));
       for (std::size_t k = 0; k < column.calls.size(); ++k) {
         column.calls[k].number = column.numbers[k];
       }
-      sum.ambiguous += fates_[name_of(link)].ambiguous;
-      sum.in_gaps += fates_[name_of(link)].in_gaps;
-      claim(link, column.numbers);
+      sum.ambiguous += column.fates.ambiguous;
+      sum.in_gaps += column.fates.in_gaps;
+      claim(link.caller, column);
     }
     return sum;
   }
@@ -212,15 +210,14 @@ class CallNumbering {
   }
 
   /// Adds the numbers of the calls of a process to the witness.
-  void claim(const CallLink& link, std::span<const std::uint32_t> numbers) {
-    const CallFates& fates = fates_[name_of(link)];
-    trace::ClaimedCalls claim{.space = spaces_[link.caller.space].name,
-                              .process = link.caller.process,
+  void claim(const Caller& caller, const Column& column) {
+    trace::ClaimedCalls claim{.space = spaces_[caller.space].name,
+                              .process = caller.process,
                               .instances = {},
-                              .ambiguous = static_cast<std::uint32_t>(fates.ambiguous),
-                              .in_gaps = static_cast<std::uint32_t>(fates.in_gaps)};
-    for (std::uint32_t k = 0; k < numbers.size(); ++k) {
-      if (numbers[k] != k_none) append_pair(claim.instances, k, numbers[k]);
+                              .ambiguous = static_cast<std::uint32_t>(column.fates.ambiguous),
+                              .in_gaps = static_cast<std::uint32_t>(column.fates.in_gaps)};
+    for (std::uint32_t k = 0; k < column.numbers.size(); ++k) {
+      if (column.numbers[k] != k_none) append_pair(claim.instances, k, column.numbers[k]);
     }
     builder_.witness().calls.push_back(std::move(claim));
   }
@@ -253,7 +250,7 @@ class CallNumbering {
     });
   }
   [[nodiscard]] Column column_of(std::span<Call> calls) const {
-    Column column{.calls = calls, .side = {}, .missing = {}, .numbers = {}};
+    Column column{.calls = calls, .side = {}, .missing = {}, .numbers = {}, .fates = {}};
     ChannelSide& side = column.side;
     const std::uint32_t process = calls.front().process;
     const AlignedSpace& space = spaces_[calls.front().space];
@@ -334,16 +331,11 @@ class CallNumbering {
   }
 
   void link() {  // collective
-    std::vector<std::uint64_t> own;
+    std::vector<Caller> own;
     for (const auto& [name, column] : columns_) {
-      own.insert(own.end(), {both(name.first, name.second), column.calls.size()});
+      own.push_back({name.first, name.second, static_cast<std::uint32_t>(column.calls.size())});
     }
-    std::vector<Caller> callers;
-    for (const auto& part : share(own)) {
-      for (std::size_t k = 0; k < part.size(); k += 2) {
-        callers.push_back({high(part[k]), low(part[k]), low(part[k + 1])});
-      }
-    }
+    std::vector<Caller> callers = gather_everywhere(builder_.team(), own);
     std::ranges::sort(callers, [](const Caller& a, const Caller& b) {
       return std::pair(a.space, a.process) < std::pair(b.space, b.process);
     });
@@ -357,37 +349,35 @@ class CallNumbering {
   }
   /// Returns, per process, its message partners, to which it may be linked. Collective.
   [[nodiscard]] std::vector<std::vector<Partner>> share_partners() const {
-    std::vector<std::uint64_t> own;
+    struct OfProcess {
+      std::uint32_t process = 0;
+      Partner partner;
+    };
+    std::vector<OfProcess> own;
     for (const auto& [process, recording] : recordings_) {
       const CallContext& context = context_of(process);
       if (!context.has_routine || only_gaps_) continue;
       for (const auto& [peer, stamps] : context.posted) {
-        own.insert(own.end(), {both(process, peer), stamps.size()});
+        own.push_back({process, {peer, static_cast<std::uint32_t>(stamps.size())}});
       }
     }
     std::vector<std::vector<Partner>> partners(builder_.processes().size());
-    for (const auto& part : share(own)) {
-      for (std::size_t k = 0; k < part.size(); k += 2) {
-        partners[high(part[k])].push_back({low(part[k]), low(part[k + 1])});
-      }
+    for (const auto& [process, partner] : gather_everywhere(builder_.team(), own)) {
+      partners[process].push_back(partner);
     }
     return partners;
-  }
-  /// Sends `own` to all members. Collective.
-  [[nodiscard]] Parcels share(const std::vector<std::uint64_t>& own) const {
-    return exchange(builder_.team(), Parcels(builder_.team().size(), own));
   }
 
   /// Sends the calls of parents to the other owners of their children, once to each, and the
   /// messages exchanged with every child, from which that owner places the calls. Collective.
   void share_parents() {
     SideParcels parcels(builder_.team());
-    std::vector<std::vector<std::uint32_t>> counts(builder_.team().size());
-    std::map<std::pair<Name, std::uint32_t>, bool> sent;
+    Parcels counts(builder_.team().size());
+    std::set<std::pair<Name, std::uint32_t>> sent;
     for (const CallLink& link : links_) {
       const std::uint32_t owner = builder_.owner_of_process(link.caller.process);
       if (link.depth == 0 || !owns(link.parent) || owner == builder_.team().rank()) continue;
-      if (!std::exchange(sent[{parent_of(link), owner}], true)) {
+      if (sent.insert({parent_of(link), owner}).second) {
         parcels.add(owner, side_name(link, k_none), columns_.at(parent_of(link)).side);
       }
       if (const auto of_child = counts_of(parent_of(link), link.caller.process)) {
@@ -446,7 +436,7 @@ class CallNumbering {
         for (std::uint32_t k = 0; k < column.numbers.size(); ++k) column.numbers[k] = k;
       }
       for (const auto& [of_parent, call] : found[i].pairs) column.numbers[call] = of_parent;
-      fates_[name_of(*own[i])] = {found[i].ambiguous, found[i].in_gaps()};
+      column.fates = {found[i].ambiguous, found[i].in_gaps()};
     }
   }
   [[nodiscard]] Alignment alignment_of(const CallLink& link) const {
@@ -468,22 +458,22 @@ class CallNumbering {
   /// depth, whose parents have their numbers. Collective.
   void pass_numbers(std::span<const CallLink* const> links) {
     Parcels parcels(builder_.team().size());
-    std::map<std::pair<Name, std::uint32_t>, bool> sent;
+    std::set<std::pair<Name, std::uint32_t>> sent;
     for (const CallLink* const link : links) {
       if (!owns(link->parent)) continue;
       const std::uint32_t owner = builder_.owner_of_process(link->caller.process);
-      if (std::exchange(sent[{parent_of(*link), owner}], true)) continue;
+      if (!sent.insert({parent_of(*link), owner}).second) continue;
       const std::vector<std::uint32_t>& numbers = columns_.at(parent_of(*link)).numbers;
-      parcels[owner].insert(parcels[owner].end(),
-                            {both(link->caller.space, link->parent), numbers.size()});
+      parcels[owner].insert(parcels[owner].end(), {link->caller.space, link->parent,
+                                                   static_cast<std::uint32_t>(numbers.size())});
       parcels[owner].insert(parcels[owner].end(), numbers.begin(), numbers.end());
     }
     std::map<Name, std::vector<std::uint32_t>> of_parents;
     for (const auto& parcel : exchange(builder_.team(), std::move(parcels))) {
-      for (std::span<const std::uint64_t> rest = parcel; !rest.empty();) {
-        std::vector<std::uint32_t>& numbers = of_parents[{high(rest[0]), low(rest[0])}];
-        for (const std::uint64_t number : rest.subspan(2, rest[1])) numbers.push_back(low(number));
-        rest = rest.subspan(2 + rest[1]);
+      for (std::span<const std::uint32_t> rest = parcel; !rest.empty();) {
+        const auto numbers = rest.subspan(3, rest[2]);
+        of_parents[{rest[0], rest[1]}].assign(numbers.begin(), numbers.end());
+        rest = rest.subspan(3 + numbers.size());
       }
     }
     for (const CallLink* const link : links) {
@@ -504,7 +494,6 @@ class CallNumbering {
   std::vector<std::vector<const CallLink*>> by_depth_;
   ChannelSides parents_;  ///< parents of this member's columns elsewhere, see side_name()
   std::map<Channel, MessageCounts> parent_counts_;  ///< what these exchanged with each child
-  std::map<Name, CallFates> fates_;
 };
 
 }  // namespace
