@@ -50,6 +50,15 @@ struct Column {
   CallFates fates;
 };
 
+/// Hash of the fields on which all calls of an instance agree. `one_root`: root included.
+std::uint32_t symbol_of(const Call& call, bool one_root) {
+  const std::uint64_t what = std::uint64_t{call.op} | (call.non_blocking ? 0x100u : 0u);
+  const std::uint64_t root = one_root && has_root(call.op) ? call.root : k_none;
+  const std::uint64_t code =
+      ((what ^ root << 16) * 0x9E3779B97F4A7C15u ^ call.size_code) * 0x9E3779B97F4A7C15u;
+  return static_cast<std::uint32_t>(code >> 32);
+}
+
 /// The messages that a process exchanged with another one: in all, before each call of a column,
 /// and before each missing one.
 struct MessageCounts {
@@ -497,14 +506,6 @@ class CallNumbering {
 };
 
 }  // namespace
-
-std::uint32_t symbol_of(const Call& call, bool one_root) {
-  const std::uint64_t what = std::uint64_t{call.op} | (call.non_blocking ? 0x100u : 0u);
-  const std::uint64_t root = one_root && has_root(call.op) ? call.root : k_none;
-  const std::uint64_t code =
-      ((what ^ root << 16) * 0x9E3779B97F4A7C15u ^ call.size_code) * 0x9E3779B97F4A7C15u;
-  return static_cast<std::uint32_t>(code >> 32);
-}
 
 CallFates number_by_reference(Builder& builder, Calls& calls, std::span<const AlignedSpace> spaces,
                               bool only_gaps) {

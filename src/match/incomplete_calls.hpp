@@ -23,9 +23,6 @@ struct CallFates {
   std::uint64_t ambiguous = 0, in_gaps = 0;
 };
 
-/// Hash of the fields on which all calls of an instance agree. `one_root`: root included.
-std::uint32_t symbol_of(const Call& call, bool one_root);
-
 /// Sets positions and numbers of the calls of a process, and those of the end of the trace.
 /// `messages`: number exchanged with another process before each call, missing ones included;
 /// `all`: in all. A call before which as many messages were exchanged as before one of the calls
