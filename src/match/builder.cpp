@@ -374,38 +374,25 @@ void gather_list(Team& team, List& own) {
   own.assign(all.begin(), all.end());
 }
 
-/// Lets all members have the collectives of all, in an order that does not depend on the team.
-void gather_collectives(const trace::Share& share, trace::Collectives& found) {
-  Team& team = share.team;
+/// The collectives of all members, in an order that does not depend on the team.
+trace::Collectives gather_collectives(Builder& builder) {
+  Team& team = builder.team();
+  std::vector<Builder::Collective>& all = builder.collectives;
+  trace::Collectives found;
+  found.calls = std::move(builder.collective_calls);
   const auto sizes = gather_everywhere(team, std::vector<std::uint64_t>{found.calls.size()});
   const std::uint64_t before =
       std::accumulate(sizes.begin(), sizes.begin() + team.rank(), std::uint64_t{0});
-  for (trace::CollectiveOperation& one : found.all) one.first += before;
-  gather_list(team, found.all);
+  for (Builder::Collective& one : all) one.operation.first += before;
+  gather_list(team, all);
   gather_list(team, found.calls);
-  std::ranges::stable_sort(found.all, {}, [&](const trace::CollectiveOperation& one) {
-    if (one.members == 0) return std::tuple(one.group, LocationIndex{k_none}, std::uint64_t{0});
-    const trace::CollectiveCall& call = found.calls[one.first];
-    return std::tuple(one.group, call.location, call.begin);
+  std::ranges::stable_sort(all, {}, [&](const Builder::Collective& one) {
+    const trace::CollectiveOperation& of = one.operation;
+    return std::tuple(of.group, of.members == 0 ? k_none : found.calls[of.first].location,
+                      one.number);
   });
-  std::vector<std::int64_t> stamps;
-  constexpr std::size_t k_at_once = std::size_t{1} << 16;  // calls
-  for (std::size_t c = 0; c < found.calls.size(); c += k_at_once) {
-    const auto some =
-        std::span(found.calls).subspan(c).first(std::min(k_at_once, found.calls.size() - c));
-    stamps.assign(2 * some.size(), 0);
-    for (std::size_t i = 0; i < some.size(); ++i) {
-      if (!share.owns(some[i].location)) continue;
-      const trace::EventList& events = share.trace.locations[some[i].location].events;
-      stamps[2 * i] = static_cast<std::int64_t>(events.time(some[i].begin));
-      stamps[2 * i + 1] = static_cast<std::int64_t>(events.time(some[i].end));
-    }
-    team.reduce(Team::Reduction::sum, stamps);
-    for (std::size_t i = 0; i < some.size(); ++i) {
-      some[i].begin = static_cast<std::uint64_t>(stamps[2 * i]);
-      some[i].end = static_cast<std::uint64_t>(stamps[2 * i + 1]);
-    }
-  }
+  for (const Builder::Collective& one : all) found.all.push_back(one.operation);
+  return found;
 }
 
 void name_collectives(const trace::Definitions& definitions, trace::Collectives& found) {
@@ -435,8 +422,7 @@ Result<trace::Collectives> find_collectives(const trace::Share& share, bool dens
     match(builder);
     TRY(builder.agree());
   }
-  trace::Collectives found = std::move(builder.collectives());
-  gather_collectives(share, found);
+  trace::Collectives found = gather_collectives(builder);
   name_collectives(share.trace.definitions, found);
   Builder::LeftOut& left_out = builder.left_out;
   for (std::int64_t* count : {&left_out.alltoallv, &left_out.scans, &left_out.non_blocking}) {

@@ -139,9 +139,13 @@ class Builder {
   /// Set by find_gaps(), per process.
   std::vector<bool> has_gaps;
 
-  /// Collectives of this member, with numbers of events in place of stamps and without names; only
-  /// with Options::collectives.
-  [[nodiscard]] trace::Collectives& collectives() { return collectives_; }
+  struct Collective {
+    trace::CollectiveOperation operation;  ///< `first` counts in `collective_calls`
+    std::uint32_t number = 0;              ///< of its calls
+  };
+  /// Collectives of this member; only with Options::collectives.
+  std::vector<Collective> collectives;
+  BigVector<trace::CollectiveCall> collective_calls;
   /// Collectives that are in no such list.
   struct LeftOut {
     std::int64_t alltoallv = 0, scans = 0, non_blocking = 0;
@@ -177,7 +181,6 @@ class Builder {
   bool full_ = false;  ///< something was skipped, as 32 bits did not suffice
   std::uint64_t most_operations_ = 0;
   Graph graph_;
-  trace::Collectives collectives_;
   std::vector<EventCounts> event_counts_;  ///< one per location
   std::vector<BigVector<Edge>> edges_;     ///< sorted by location of the receive
   /// Number of the first event per location, and the end; multiples of 64, so that threads may fill

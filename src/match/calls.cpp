@@ -26,7 +26,7 @@ class Direction {
     receiver_of_rank_.assign(receivers.size(), k_none);
     for (std::uint32_t i = 0; i < calls.size(); ++i) {
       // Only a call with a begin takes part, as in every collective.
-      if (calls[i].begin.location == k_none) continue;
+      if (calls[i].begin == k_none) continue;
       if (!comm.inter || members[i].second_group == from_second) {
         sender_of_rank_[members[i].rank] = i;
         senders_.push_back(i);
@@ -109,8 +109,8 @@ class Direction {
       }
     }
   }
-  Participant participant(NodeRef ref, std::uint32_t i) {
-    return builder_.participant(ref, members_[i].rank);
+  [[nodiscard]] Participant participant(NodeIndex node, std::uint32_t i) const {
+    return {node, calls_[i].location, members_[i].rank};
   }
 
   /// Number of pairs of calls with named partners in which the sender names the receiver.
@@ -235,13 +235,15 @@ EdgeKind kind_of(Shape shape, bool one_sided) {
 
 /// Adds the collective of the calls that were added from `first` on.
 void note_collective(Builder& builder, const Call& call, std::size_t first) {
-  trace::Collectives& found = builder.collectives();
+  const auto members = static_cast<std::uint32_t>(builder.collective_calls.size() - first);
   const trace::Comm& comm = builder.definitions().comms[call.space];
-  found.all.push_back({.first = first,
-                       .members = static_cast<std::uint32_t>(found.calls.size() - first),
-                       .expected = static_cast<std::uint32_t>(processes_of(builder, comm).size()),
-                       .operation = call.op,
-                       .group = call.space});
+  const auto expected = static_cast<std::uint32_t>(processes_of(builder, comm).size());
+  builder.collectives.push_back({{.first = first,
+                                  .members = members,
+                                  .expected = expected,
+                                  .operation = call.op,
+                                  .group = call.space},
+                                 call.number});
 }
 
 /// Root of an instance, from any call that knows it.
@@ -253,6 +255,16 @@ std::uint32_t common_root(std::span<const Call> calls) {
 }
 
 }  // namespace
+
+void Call::set_ends(const Builder& builder, EventRef ended, std::uint32_t began) {
+  const trace::EventList& events = builder.events(ended.location);
+  time = begun = events.time(ended.index);
+  location = ended.location;
+  end = builder.ref(ended).node;
+  if (began == k_none) return;
+  begun = events.time(began);
+  begin = builder.ref({location, began}).node;
+}
 
 bool has_root(std::uint8_t code) {
   const Shape shape = shape_of(code, false);
@@ -310,11 +322,11 @@ void add_instance(Builder& builder, std::span<const CommProcess> members,
     std::vector<Participant> sends, receives;
     sends.reserve(shape == Shape::from_root ? 1 : members.size());
     receives.reserve(shape == Shape::to_root ? 1 : members.size());
-    const std::size_t first = builder.collectives().calls.size();
+    const std::size_t first = builder.collective_calls.size();
     for (std::size_t i = 0; i < members.size(); ++i) {
       const auto& [process, rank, in_second] = members[i];
       const Call& call = calls[i];
-      if (call.begin.location == k_none) continue;  // only a call with a begin takes part
+      if (call.begin == k_none) continue;  // only a call with a begin takes part
       const bool gives = (!comm.inter || in_second != to_second) &&
                          (shape == Shape::everybody || call.sent) &&
                          (shape != Shape::from_root || process == root);
@@ -322,16 +334,15 @@ void add_instance(Builder& builder, std::span<const CommProcess> members,
                          (shape == Shape::everybody || call.received) &&
                          (shape != Shape::to_root || process == root);
       if (lists) {
-        // Numbers of events, whose stamps their owner knows: see find_collectives().
-        builder.collectives().calls.push_back({.begin = call.begin.node,
-                                               .end = call.end.node,
-                                               .location = call.begin.location,
-                                               .gives = gives,
-                                               .takes = takes});
+        builder.collective_calls.push_back({.begin = call.begun,
+                                            .end = call.time,
+                                            .location = call.location,
+                                            .gives = gives,
+                                            .takes = takes});
         continue;
       }
-      if (gives) sends.push_back(builder.participant(call.begin, rank));
-      if (takes) receives.push_back(builder.participant(call.end, rank));
+      if (gives) sends.push_back({call.begin, call.location, rank});
+      if (takes) receives.push_back({call.end, call.location, rank});
     }
     if (lists) {
       note_collective(builder, calls[0], first);

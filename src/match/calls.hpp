@@ -12,15 +12,15 @@ namespace entrain::match {
 
 /// The call of one process in a collective operation; members of a team exchange it.
 struct Call {
-  NodeRef begin;  ///< location k_none: no begin record
-  NodeRef end;
+  std::uint64_t begun = 0;  ///< stamp of the begin, or of the end without a begin record, ticks
+  std::uint64_t time = 0;   ///< stamp of the end, ticks
+  LocationIndex location = k_none;
+  NodeIndex begin = k_none, end = k_none;  ///< see NodeRef; begin k_none: no begin record
   std::uint32_t space = k_none;  ///< position of the communicator or RMA window, see CallSpace
   std::uint32_t process = k_none;
   std::uint32_t number = 0;         ///< index among the calls of this process on `space`
   std::uint32_t root = k_none;      ///< process, k_none, or k_root_elsewhere
   std::uint32_t size_code = 0;      ///< code of the bytes per caller if equal for all, or 0
-  std::uint32_t duration = k_none;  ///< ticks from begin to end; k_none: too many, or no begin
-  std::uint64_t time = 0;           ///< stamp of the end, ticks
   std::uint32_t partners = k_none;  ///< position in Definitions::partners; k_none: names none
   std::uint8_t op = 0;
   bool non_blocking : 1 = false;
@@ -28,6 +28,13 @@ struct Call {
   bool received : 1 = false;
   bool synchronises : 1 = true;  ///< one-sided: the sync level includes the processes
 
+  /// Sets begin and end; `began`: index of the begin record, k_none: there is none.
+  void set_ends(const Builder& builder, EventRef ended, std::uint32_t began);
+  /// Ticks from begin to end; k_none: too many, or no begin.
+  [[nodiscard]] std::uint32_t duration() const {
+    const std::uint64_t ticks = begin == k_none ? k_none : time - begun;
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(ticks, k_none));
+  }
   [[nodiscard]] bool names_partners() const { return partners != k_none; }
 };
 

@@ -27,8 +27,7 @@ struct MadeCalls {
   /// The call of process `p`.
   [[nodiscard]] Call call(std::uint32_t p, std::uint8_t code, std::uint32_t root = k_none) const {
     Call call;
-    call.begin = builder.ref({p, 0});
-    call.end = builder.ref({p, 1});
+    call.set_ends(builder, {p, 1}, 0);
     call.space = 0;
     call.process = p;
     call.root = root;
@@ -91,7 +90,7 @@ TEST(Calls, who_moves_no_bytes_or_has_no_begin_takes_no_part) {
   std::vector<Call> calls = c.calls(op::allreduce);
   calls[0].sent = false;
   calls[1].received = false;
-  calls[2].begin = {};
+  calls[2].begin = k_none;
   add_instance(c.builder, processes_of(c.builder, comm), calls, comm, false);
   const Graph graph = c.builder.finish();
   ASSERT_EQ(graph.exchanges.size(), 1u);

@@ -133,14 +133,8 @@ class CallCollector {
     const EventRef end{started.start.location, started.end};
     const Event& event = builder_.event(end);
     Call call;
-    if (started.begun) {
-      call.begin = builder_.ref(started.start);
-      const std::uint64_t ticks = event.time - builder_.event(started.start).time;
-      call.duration = static_cast<std::uint32_t>(std::min<std::uint64_t>(ticks, k_none));
-    } else {
-      ++result_.ends_without_begin;
-    }
-    call.end = builder_.ref(end);
+    call.set_ends(builder_, end, started.begun ? started.start.index : k_none);
+    result_.ends_without_begin += started.begun ? 0 : 1;
     call.space = event.comm;
     call.process = process_;
     if ((event.flags & trace::k_partners) != 0) {
@@ -149,7 +143,6 @@ class CallCollector {
       call.root = root_of(event);
     }
     call.op = event.op;
-    call.time = event.time;
     if (contribute_alike(event.op)) call.size_code = event.tag;
     call.non_blocking = event.kind == EventKind::nb_complete;
     call.sent = (event.flags & trace::k_sent) != 0;

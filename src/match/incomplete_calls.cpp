@@ -264,22 +264,22 @@ class CallNumbering {
     const std::uint32_t process = calls.front().process;
     const AlignedSpace& space = spaces_[calls.front().space];
     const auto& [gaps, clocks] = recordings_.at(process);
+    const bool is_window = space.name >= builder_.definitions().comms.size();
     for (const Call& call : calls) {
       side.records.push_back({.time = call.time, .symbol = symbol_of(call, space.one_root)});
-      const std::uint64_t begun = call.duration != k_none ? call.time - call.duration
-                                  : call.non_blocking     ? 0
-                                                          : call.time;
+      const bool is_known = !is_window && call.duration() != k_none;
+      const std::uint64_t begun = is_known ? call.begun : call.non_blocking ? 0 : call.time;
       side.facts.after_gaps = gaps.all_ended_by(begun) ? side.facts.after_gaps + 1 : 0;
     }
     gaps.mark(side.records, side.facts);
     const std::vector<bool>& wrong = builder_.has_wrong_clock_records;
     const bool counts = !wrong.empty() && !wrong[process];
     for (std::size_t k = 0; k < calls.size(); ++k) {
-      const trace::RecordedClock& clock = clocks[calls[k].end.location];
+      const trace::RecordedClock& clock = clocks[calls[k].location];
       EndRecord& record = side.records[k];
-      if (counts && calls[k].duration != k_none && ends_after_all_began(calls[k])) {
+      if (counts && calls[k].duration() != k_none && ends_after_all_began(calls[k])) {
         record.doubt = clock.doubt(record.time);
-        record.duration = calls[k].duration;
+        record.duration = calls[k].duration();
       }
       record.time = clock.time(record.time);
     }

@@ -151,7 +151,8 @@ class ChannelMatcher {
            .claim = {.comm = channel.comm,
                      .sender = channel.sender,
                      .receiver = channel.receiver,
-                     .tag = channel.tag}});
+                     .tag = channel.tag,
+                     .pairs = {}}});
     });
     std::ranges::sort(channels_, {}, [](const ChannelPair& one) { return one.claim.name(); });
   }

@@ -23,17 +23,16 @@ class OneSidedMatcher {
 
   void collect(std::uint32_t process) {
     std::vector<EventRef> refs;
+    const std::size_t first = calls_.size();
     for (const LocationIndex location : builder_.processes()[process]) {
       collect_location(process, location, refs);
     }
     if (builder_.processes()[process].size() > 1) {
       builder_.sort_as_process(refs);
-      std::ranges::stable_sort(placed_, [](const PlacedCall& a, const PlacedCall& b) {
-        return a.time != b.time ? a.time < b.time : a.end_time < b.end_time;
-      });
+      std::ranges::stable_sort(calls_.begin() + static_cast<std::ptrdiff_t>(first), calls_.end(),
+                               {},
+                               [](const Call& call) { return std::pair(call.begun, call.time); });
     }
-    for (const PlacedCall& placed : placed_) calls_.push_back(placed.call);
-    placed_.clear();
     for (const EventRef ref : refs) synchronise(process, ref);
   }
 
@@ -79,11 +78,6 @@ class OneSidedMatcher {
     std::uint32_t process, peer;
     NodeRef node;
   };
-  /// A call with the stamps of its begin, or of its end if that is missing, and of its end.
-  struct PlacedCall {
-    Call call;
-    std::uint64_t time = 0, end_time = 0;
-  };
   /// Window, relation, process of the sources, process of the targets.
   using PairKey = std::tuple<std::uint32_t, Relation, std::uint32_t, std::uint32_t>;
 
@@ -103,8 +97,7 @@ class OneSidedMatcher {
           begun = i;
           break;
         case EventKind::rma_collective_end:
-          add_call(process, begun == k_none ? EventRef() : EventRef{location, begun},
-                   {location, i});
+          add_call(process, {location, i}, begun);
           begun = k_none;
           break;
         case EventKind::rma_group_sync:
@@ -120,14 +113,12 @@ class OneSidedMatcher {
     }
   }
 
-  void add_call(std::uint32_t process, EventRef begin, EventRef end) {
+  void add_call(std::uint32_t process, EventRef end, std::uint32_t begun) {
     const Event& event = builder_.event(end);
-    if (begin.location == k_none) builder_.count_unmatched("rma_ends_without_begin");
+    if (begun == k_none) builder_.count_unmatched("rma_ends_without_begin");
     Call call;
+    call.set_ends(builder_, end, begun);
     call.synchronises = (event.tag & k_level_process) != 0;
-    if (begin.location != k_none) call.begin = builder_.ref(begin);
-    call.end = builder_.ref(end);
-    call.time = event.time;
     call.space = event.comm;
     call.process = process;
     call.root =
@@ -135,8 +126,7 @@ class OneSidedMatcher {
     call.op = event.op;
     call.sent = (event.flags & trace::k_sent) != 0;
     call.received = (event.flags & trace::k_received) != 0;
-    placed_.push_back(
-        {call, begin.location == k_none ? event.time : builder_.event(begin).time, event.time});
+    calls_.push_back(call);
   }
 
   [[nodiscard]] std::uint32_t peer_of(std::uint32_t window, std::uint32_t process,
@@ -205,7 +195,6 @@ class OneSidedMatcher {
 
   Builder& builder_;
   Calls calls_;
-  std::vector<PlacedCall> placed_;            ///< calls of the current process
   std::vector<std::vector<Source>> sources_;  ///< sources to send, one list per member
   std::map<PairKey, Pairs> pairs_;
   std::map<std::uint32_t, std::vector<std::uint32_t>> processes_of_group_;
