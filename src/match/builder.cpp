@@ -129,14 +129,6 @@ std::uint32_t Builder::process_of_peer(CommIndex comm, std::uint32_t self,
   return peers_.process_of(comm, self, rank);
 }
 
-void Builder::sort_as_process(std::vector<EventRef>& refs) const {
-  std::ranges::stable_sort(refs, [&](const EventRef& a, const EventRef& b) {
-    const std::uint64_t time_a = event(a).time, time_b = event(b).time;
-    if (time_a != time_b) return time_a < time_b;
-    return a.location != b.location ? a.location < b.location : a.index < b.index;
-  });
-}
-
 void Builder::add_edge(EdgeKind kind, NodeRef send, NodeRef receive) {
   if (!options_.edges || send.location == receive.location) return;
   edges_[receive.location].push_back(

@@ -106,9 +106,6 @@ class Builder {
   [[nodiscard]] std::uint32_t process_of_peer(CommIndex comm, std::uint32_t self,
                                               std::uint32_t rank) const;
 
-  /// Sorts by stamp, then location, then stream order.
-  void sort_as_process(std::vector<EventRef>& refs) const;
-
   /// Adds an edge unless both ends are on one location. This member must own the receive. Threads
   /// may add edges to receives of different locations side by side, if this member owns the sends
   /// too.

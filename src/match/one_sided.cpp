@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "match/calls.hpp"
 
@@ -28,7 +29,9 @@ class OneSidedMatcher {
       collect_location(process, location, refs);
     }
     if (builder_.processes()[process].size() > 1) {
-      builder_.sort_as_process(refs);
+      std::ranges::sort(refs, {}, [&](EventRef ref) {
+        return std::tuple(builder_.events(ref.location).time(ref.index), ref.location, ref.index);
+      });
       std::ranges::stable_sort(calls_.begin() + static_cast<std::ptrdiff_t>(first), calls_.end(),
                                {},
                                [](const Call& call) { return std::pair(call.begun, call.time); });
