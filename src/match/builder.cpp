@@ -27,17 +27,6 @@ bool is_receive(trace::EventKind kind) {
 /// Most numbers; the last ones are reserved (k_none, k_root_elsewhere, ...).
 constexpr std::uint64_t k_most_numbers = k_none - 256;
 
-void count(Counters& counters, std::string_view name, std::uint64_t n) {
-  if (n == 0) return;
-  for (auto& [known, value] : counters) {
-    if (known == name) {
-      value += n;
-      return;
-    }
-  }
-  counters.emplace_back(name, n);
-}
-
 }  // namespace
 
 Result<void> require_countable(const GraphSize& size, const std::string& path) {
@@ -124,11 +113,6 @@ bool Builder::is_threaded(std::uint32_t process) const {
                                [&](LocationIndex l) { return events(l).size() > 0; }) > 1;
 }
 
-std::uint32_t Builder::process_of_peer(CommIndex comm, std::uint32_t self,
-                                       std::uint32_t rank) const {
-  return peers_.process_of(comm, self, rank);
-}
-
 void Builder::add_edge(EdgeKind kind, NodeRef send, NodeRef receive) {
   if (!options_.edges || send.location == receive.location) return;
   edges_[receive.location].push_back(
@@ -184,11 +168,14 @@ Result<void> Builder::agree() {
   return team().agree(require_countable(all, share_.trace.path));
 }
 
-void Builder::count_unmatched(std::string_view name, std::uint64_t n) {
-  count(graph_.unmatched, name, n);
-}
-void Builder::count_skipped(std::string_view name, std::uint64_t n) {
-  count(graph_.skipped, name, n);
+void Builder::add(Counters& counters, std::string_view name, std::uint64_t n) {
+  if (n == 0) return;
+  const auto known = std::ranges::find(counters, name, &Counters::value_type::first);
+  if (known == counters.end()) {
+    counters.emplace_back(name, n);
+  } else {
+    known->second += n;
+  }
 }
 
 void Builder::show_ghosts() {

@@ -104,7 +104,9 @@ class Builder {
   }
   /// Process of rank `rank` in a record of process `self` on `comm`; k_none if undefined.
   [[nodiscard]] std::uint32_t process_of_peer(CommIndex comm, std::uint32_t self,
-                                              std::uint32_t rank) const;
+                                              std::uint32_t rank) const {
+    return peers_.process_of(comm, self, rank);
+  }
 
   /// Adds an edge unless both ends are on one location. This member must own the receive. Threads
   /// may add edges to receives of different locations side by side, if this member owns the sends
@@ -151,14 +153,17 @@ class Builder {
   /// Claims of this member where records are missing.
   [[nodiscard]] trace::Witness& witness() { return graph_.witness; }
 
-  void count_unmatched(std::string_view name, std::uint64_t n = 1);
-  void count_skipped(std::string_view name, std::uint64_t n = 1);
+  void count_unmatched(std::string_view name, std::uint64_t n = 1) {
+    add(graph_.unmatched, name, n);
+  }
+  void count_skipped(std::string_view name, std::uint64_t n = 1) { add(graph_.skipped, name, n); }
 
   /// Announces the ghosts to their owners, renumbers the nodes, sorts the edges, and returns the
   /// graph. Collective; the last call.
   Graph finish();
 
  private:
+  static void add(Counters& counters, std::string_view name, std::uint64_t n);
   /// Local number of a node; that of a ghost if another member owns it.
   [[nodiscard]] NodeIndex here(NodeRef ref);
   [[nodiscard]] GraphSize size() const;
