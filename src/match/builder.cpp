@@ -147,23 +147,13 @@ void Builder::add_exchange(EdgeKind kind, bool ordered, std::span<const Particip
   graph_.exchanges.push_back(exchange);
 }
 
-GraphSize Builder::size() const {
-  return {.events = most_operations_,
-          .nodes = instants_.count() + graph_.halo.ghosts.size(),
-          .edges = edge_count(),
-          .exchanges = graph_.exchanges.size(),
-          .participants = graph_.participants.size()};
-}
-
-std::size_t Builder::edge_count() const {
-  std::size_t edges = 0;
-  for (const BigVector<Edge>& of_location : edges_) edges += of_location.size();
-  return edges;
-}
-
 Result<void> Builder::agree() {
   if (cancel_.asked()) return team().agree(Cancel::error());
-  GraphSize all = size();
+  GraphSize all{.events = most_operations_,
+                .nodes = instants_.count() + graph_.halo.ghosts.size(),
+                .exchanges = graph_.exchanges.size(),
+                .participants = graph_.participants.size()};
+  for (const BigVector<Edge>& edges : edges_) all.edges += edges.size();
   if (full_) all.nodes = ~std::uint64_t{0};
   return team().agree(require_countable(all, share_.trace.path));
 }

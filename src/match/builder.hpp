@@ -166,13 +166,11 @@ class Builder {
   static void add(Counters& counters, std::string_view name, std::uint64_t n);
   /// Local number of a node; that of a ghost if another member owns it.
   [[nodiscard]] NodeIndex here(NodeRef ref);
-  [[nodiscard]] GraphSize size() const;
   void number_instants();
   void show_ghosts();
   void number_nodes();
   void sort_edges(LocationIndex location);
   void gather_edges();
-  [[nodiscard]] std::size_t edge_count() const;
   template <class Body>
   void for_own_locations(Body body) const;
 

@@ -99,7 +99,9 @@ class ChannelMatcher {
           !open[channels_[i].claim.sender] && !open[channels_[i].claim.receiver];
       pair(channels_[i]);
     });
-    test_clock_records();
+    // Either clock may have run otherwise than its records say where certain messages contradict.
+    wrong_clocks_ = processes_with(ClockTest::contradicting,
+                                   [](const ChannelPair& pair) { return pair.certain; });
     for_each_in_parallel(threads_, channels_.size(), [&](std::size_t i) {
       if (has_wrong_clocks(channels_[i])) pair(channels_[i]);
     });
@@ -180,26 +182,34 @@ class ChannelMatcher {
     return only;
   }
 
+  /// Per process, true if more than one in `inverse_share` of what count(channel) gives on its
+  /// channels is of the second kind. Collective.
+  template <class Count>
+  [[nodiscard]] std::vector<bool> processes_with(std::int64_t inverse_share, Count count) const {
+    const std::size_t processes = builder_.processes().size();
+    std::vector<std::int64_t> sums(2 * processes, 0);
+    for (const ChannelPair& pair : channels_) {
+      const auto [all, of_them] = count(pair);
+      for (const std::uint32_t process : {pair.claim.sender, pair.claim.receiver}) {
+        sums[process] += all;
+        sums[processes + process] += of_them;
+      }
+    }
+    builder_.team().reduce(Team::Reduction::sum, sums);
+    std::vector<bool> found;
+    for (std::size_t p = 0; p < processes; ++p) {
+      found.push_back(sums[processes + p] * inverse_share > sums[p]);
+    }
+    return found;
+  }
   /// Per process, true if it may have lost its first or last records: on many of its channels one
   /// side counts more than the other, also after what routines miss. Then equal counts on others
   /// are no proof that their k-th messages belong together. Collective.
   [[nodiscard]] std::vector<bool> find_open_ends() const {
-    const std::size_t processes = builder_.processes().size();
-    std::vector<std::int64_t> sums(2 * processes, 0);  // channels, then those that differ
-    for (const ChannelPair& pair : channels_) {
-      if (pair.with_gaps) continue;
+    return processes_with(ClockTest::open, [](const ChannelPair& pair) {
       const bool differ = pair.sends.total() != pair.receives.total();
-      for (const std::uint32_t process : {pair.claim.sender, pair.claim.receiver}) {
-        ++sums[process];
-        sums[processes + process] += differ ? 1 : 0;
-      }
-    }
-    builder_.team().reduce(Team::Reduction::sum, sums);
-    std::vector<bool> open;
-    for (std::size_t p = 0; p < processes; ++p) {
-      open.push_back(sums[processes + p] * ClockTest::open > sums[p]);
-    }
-    return open;
+      return pair.with_gaps ? std::pair(0, 0) : std::pair(1, differ ? 1 : 0);
+    });
   }
 
   [[nodiscard]] bool has_wrong_clocks(const ChannelPair& pair) const {
@@ -224,23 +234,6 @@ class ChannelMatcher {
     Alignment found = pair_up(sent, received);
     remove_delay_outliers(sent, received, DelayKind::above_latency, found);
     claim(sent.records.size(), found, pair);
-  }
-
-  /// Leaves clock records out of account where messages whose partners are certain contradict them:
-  /// those of both processes, as either clock may have run otherwise than its records say.
-  void test_clock_records() {
-    const std::size_t processes = builder_.processes().size();
-    std::vector<std::int64_t> sums(2 * processes, 0);
-    for (const ChannelPair& pair : channels_) {
-      for (const std::uint32_t process : {pair.claim.sender, pair.claim.receiver}) {
-        sums[process] += pair.certain.tested;
-        sums[processes + process] += pair.certain.impossible;
-      }
-    }
-    builder_.team().reduce(Team::Reduction::sum, sums);
-    for (std::size_t p = 0; p < processes; ++p) {
-      wrong_clocks_[p] = sums[processes + p] * ClockTest::contradicting > sums[p];
-    }
   }
 
   /// Claims the pairs of a channel with so many sends.
