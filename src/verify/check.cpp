@@ -186,16 +186,23 @@ class Checker {
     return report;
   }
 
-  /// Nothing is known of a process if none of its operations is paired.
+  /// Little is known of the clock of a process if few of its operations are paired.
   void set_unpaired_aside(CheckReport& report) const {
-    for (const std::uint32_t process : relation_.unpaired_processes()) {
-      const LocationIndex first = relation_.places().locations(process).front();
+    const std::span<const ProcessCoverage> processes = relation_.process_coverage();
+    for (std::uint32_t p = 0; p < processes.size(); ++p) {
+      const auto [operations, paired] = processes[p];
+      const double enough = report.min_coverage * static_cast<double>(operations);
+      if (operations == 0 || (paired > 0 && static_cast<double>(paired) >= enough)) continue;
+      const LocationIndex first = relation_.places().locations(p).front();
       const std::string& name = trace::process_name(share_.trace.definitions, first);
       report.set_aside.push_back(
           {.kind = "unpaired",
            .clock = name,
+           .records = static_cast<std::uint64_t>(operations - paired),
+           .total = static_cast<std::uint64_t>(operations),
            .is_decisive = true,
-           .reason = fmt::format("none of the messages and collective calls of {} could be checked",
+           .reason = fmt::format("{} of {} messages and collective calls of {} could be checked",
+                                 paired == 0 ? "none" : fmt::format("only {}", paired), operations,
                                  name)});
       report.judgement = {Verdict::unproven, Doubt::set_aside};
     }

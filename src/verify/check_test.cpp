@@ -80,9 +80,30 @@ TEST(Check, a_process_of_which_nothing_is_paired_leaves_the_verdict_open) {
   ASSERT_EQ(report.set_aside.size(), 1u);
   EXPECT_EQ(report.set_aside[0].kind, "unpaired");
   EXPECT_TRUE(report.set_aside[0].is_decisive);
-  b.message(K::send, 1, 8000, 2, 7);
-  b.message(K::recv, 2, 8500, 1, 7);
-  EXPECT_EQ(b.check().judgement.verdict, Verdict::clean);
+}
+
+/// 2 of 10 receives of location 2 have a send: all others of the trace have one.
+TEST(Check, a_process_of_which_little_is_paired_leaves_the_verdict_open) {
+  TraceBuilder b(3);
+  for (std::uint64_t k = 0; k < 100; ++k) {
+    b.message(K::send, 0, 1000 * k, 1);
+    b.message(K::recv, 1, 1000 * k + 500, 0);
+  }
+  for (std::uint64_t k = 0; k < 10; ++k) {
+    const std::uint32_t tag = k < 2 ? 7 : 8;
+    if (k < 2) b.message(K::send, 1, 200'000 + 1000 * k, 2, tag);
+    b.message(K::recv, 2, 200'000 + 1000 * k + 500, 1, tag);
+  }
+  const CheckReport report = b.check();
+  EXPECT_GT(report.coverage.share(), 0.9);
+  EXPECT_EQ(report.judgement.verdict, Verdict::unproven);
+  ASSERT_EQ(report.set_aside.size(), 1U);
+  EXPECT_EQ(report.set_aside[0].reason,
+            "only 2 of 10 messages and collective calls of MPI Rank 2 could be checked");
+  EXPECT_EQ(report.set_aside[0].records, 8U);
+  CheckOptions less;
+  less.min_coverage = 0.2;
+  EXPECT_EQ(b.check(less).judgement.verdict, Verdict::clean);
 }
 
 TEST(Check, anomalies_of_the_files_are_counted_in_fixed_order) {

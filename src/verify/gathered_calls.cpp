@@ -265,6 +265,15 @@ struct GatheredCalls::Form {
     return !memory_only;
   }
 
+  /// Adds the calls that in_force() counted to those of their processes: all, or those that name
+  /// their partners.
+  void count_covered(std::uint64_t covered, std::vector<std::int64_t>& of_process) const {
+    const bool all = covered == calls.size();
+    for (std::size_t i = 0; i < calls.size() && covered > 0; ++i) {
+      if (all || names_partners(calls[i])) ++of_process[heads[i]->process];
+    }
+  }
+
   [[nodiscard]] bool has_totals_only() const {
     return calls[0].operation == op::alltoallv || calls[0].operation == op::alltoallw;
   }
@@ -449,9 +458,9 @@ void GatheredCalls::list_ranges() {
 
 GatheredCalls::Counts GatheredCalls::count() const {
   Counts counts;
+  counts.in_instances.resize(places_.process_count());
   for (const Range& range : ranges_) {
     Form form(*this, range);
-    const std::uint64_t before = counts.left_out.coverage.in_instances;
     for (std::uint32_t k = range.begin; k < range.end; ++k) {
       if (!form.take(k)) {
         counts.disagreements.push_back({form.space, k});
@@ -459,13 +468,17 @@ GatheredCalls::Counts GatheredCalls::count() const {
       }
       if (form.calls.size() < 2) {
         ++counts.left_out.unmatched.collectives_incomplete;
-      } else if (form.in_force(counts.left_out) && form.some_name_partners()) {
+        continue;
+      }
+      const std::uint64_t before = counts.left_out.coverage.in_instances;
+      const bool makes_edges = form.in_force(counts.left_out);
+      const std::uint64_t covered = counts.left_out.coverage.in_instances - before;
+      form.count_covered(covered, counts.in_instances);
+      if (makes_edges && form.some_name_partners()) {
         counts.left_out.skipped.partners_contradicting +=
             contradictions(form.named_calls(), form.comm.inter);
       }
     }
-    if (counts.left_out.coverage.in_instances == before) continue;
-    for (const Column& column : range.columns) counts.processes.push_back(column.head.process);
   }
   return counts;
 }

@@ -53,7 +53,7 @@ class GatheredCalls {
     std::vector<Disagreement> disagreements;  ///< the first one of each space
     /// Instances that make no edges on purpose or have one call only, and the calls of the others.
     LeftOut left_out;
-    std::vector<std::uint32_t> processes;  ///< those with calls in instances, some several times
+    std::vector<std::int64_t> in_instances;  ///< per process; see CoverageCounts
   };
   [[nodiscard]] Counts count() const;
 

@@ -9,25 +9,6 @@
 
 namespace entrain::verify {
 
-namespace {
-
-/// True if a process has receives from other processes, or collective calls with them.
-bool has_operations(const Outline& outline, const trace::Definitions& definitions) {
-  const auto is_with_others = [&](const Outline::Channel& channel) {
-    const ChannelKey& key = channel.key;
-    return !channel.send && channel.count > 0 && key.stage == Stage::message &&
-           key.sender != key.receiver;
-  };
-  const auto is_of_several = [&](const Outline::Column& column) {
-    const trace::Comm& comm = comm_of(definitions, column.space);
-    return column.count > 0 && comm.group_a.size() + comm.group_b.size() > 1;
-  };
-  return std::ranges::any_of(outline.channels, is_with_others) ||
-         std::ranges::any_of(outline.columns, is_of_several);
-}
-
-}  // namespace
-
 Result<Relation> Relation::build(const trace::Share& share, std::span<const ClockMap> maps,
                                  AlltoallvRule alltoallv, const Claims& claims,
                                  const Cancel& cancel, const NamedEdges* named) {
@@ -74,10 +55,8 @@ Result<void> Relation::meet(const trace::Share& share, AlltoallvRule alltoallv,
   channels_ = Channels(share.team, *places_, outlines);
   Spaces spaces(share.team, trace_->definitions, outlines);
   const auto comms = static_cast<SpaceIndex>(trace_->definitions.comms.size());
-  std::vector<std::int64_t> communicates(places_->process_count());
-  for (const Outline& outline : outlines) {
-    communicates[outline.process] = has_operations(outline, trace_->definitions) ? 1 : 0;
-  }
+  process_coverage_.resize(places_->process_count());
+  for (const Outline& outline : outlines) count_operations(outline);
   const bool missing = share.team.any(any_inner_gaps(share) || !channels_.complete());
   const bool calls_missing = missing || spaces.unequal(0, comms);
   const bool any_missing = calls_missing || spaces.unequal(comms, k_none);
@@ -99,25 +78,40 @@ Result<void> Relation::meet(const trace::Share& share, AlltoallvRule alltoallv,
   const SpaceIndex first_aligned = calls_missing ? 0 : any_missing ? comms : k_none;
   TRY(spaces.align(records, first_aligned, outlines, left_out_.unmatched));
   const bool claimed = claims.witness != nullptr || claims.find != nullptr;
-  return share.team.agree(
-      meet_calls(share, alltoallv, std::move(outlines), spaces, claimed, std::move(communicates)));
+  return share.team.agree(meet_calls(share, alltoallv, std::move(outlines), spaces, claimed));
 }
 
-void Relation::find_unpaired(Team& team, std::vector<std::int64_t>&& communicates,
-                             std::span<const std::uint32_t> in_instances) {
-  const std::size_t processes = communicates.size();
-  std::vector<std::int64_t> flags = std::move(communicates);  // then 1 per process that is paired
-  flags.resize(2 * processes);
+void Relation::count_operations(const Outline& outline) {
+  for (const Outline::Channel& channel : outline.channels) {
+    const ChannelKey& key = channel.key;
+    if (channel.send || key.stage != Stage::message || key.sender == key.receiver) continue;
+    for (const std::uint32_t process : {key.sender, key.receiver}) {
+      process_coverage_[process].operations += channel.count;
+    }
+  }
+  for (const Outline::Column& column : outline.columns) {
+    const trace::Comm& comm = comm_of(trace_->definitions, column.space);
+    if (comm.group_a.size() + comm.group_b.size() < 2) continue;
+    process_coverage_[outline.process].operations += column.count;
+  }
+}
+
+void Relation::count_paired(Team& team, std::span<const std::int64_t> in_instances) {
   for (const MatchedChannel& channel : channels()) {
     const ChannelKey& key = channel.key;
-    if (key.sender == key.receiver) continue;
-    if (key.stage == Stage::message) flags[key.sender] = 1;  // its receiver has receives
-    if (channel.pairs > 0) flags[processes + key.sender] = flags[processes + key.receiver] = 1;
+    if (key.stage != Stage::message || key.sender == key.receiver) continue;
+    for (const std::uint32_t process : {key.sender, key.receiver}) {
+      process_coverage_[process].paired += channel.pairs;
+    }
   }
-  for (const std::uint32_t process : in_instances) flags[processes + process] = 1;
-  team.reduce(Team::Reduction::sum, flags);
-  for (std::uint32_t p = 0; p < processes; ++p) {
-    if (flags[p] > 0 && flags[processes + p] == 0) unpaired_processes_.push_back(p);
+  std::vector<std::int64_t> counts;
+  for (std::size_t p = 0; p < process_coverage_.size(); ++p) {
+    counts.push_back(process_coverage_[p].operations);
+    counts.push_back(process_coverage_[p].paired + in_instances[p]);
+  }
+  team.reduce(Team::Reduction::sum, counts);
+  for (std::size_t p = 0; p < process_coverage_.size(); ++p) {
+    process_coverage_[p] = {counts[2 * p], counts[2 * p + 1]};
   }
 }
 
@@ -130,8 +124,7 @@ void Relation::set_maps(const trace::Share& share, std::span<const ClockMap> map
 }
 
 Result<void> Relation::meet_calls(const trace::Share& share, AlltoallvRule alltoallv,
-                                  std::vector<Outline>&& outlines, Spaces& spaces, bool claimed,
-                                  std::vector<std::int64_t>&& communicates) {
+                                  std::vector<Outline>&& outlines, Spaces& spaces, bool claimed) {
   calls_.emplace(*trace_, *places_, alltoallv);
   calls_->gather(share.team, {*trace_, *places_, maps_}, spaces.limits(), std::move(outlines));
   GatheredCalls::Counts counts = calls_->count();
@@ -141,7 +134,7 @@ Result<void> Relation::meet_calls(const trace::Share& share, AlltoallvRule allto
     counts = calls_->count();
   }
   left_out_ = combined(left_out_, counts.left_out, std::plus<>());
-  find_unpaired(share.team, std::move(communicates), counts.processes);
+  count_paired(share.team, counts.in_instances);
   const auto against_claims = std::ranges::find_if(found, [&](const Disagreement& d) {
     // The groups of an inter-communicator name roots in different ways.
     return claimed && spaces.is_aligned(d.space) && !comm_of(trace_->definitions, d.space).inter;

@@ -68,10 +68,9 @@ class Relation {
   [[nodiscard]] const Unmatched& unmatched() const { return left_out_.unmatched; }
   [[nodiscard]] const Skipped& skipped() const { return left_out_.skipped; }
   [[nodiscard]] const Coverage& coverage() const { return left_out_.coverage; }
-  /// Processes with collective calls or messages, both ends of which are recorded, of which none is
-  /// in an instance or a pair; increasing, of all members.
-  [[nodiscard]] std::span<const std::uint32_t> unpaired_processes() const {
-    return unpaired_processes_;
+  /// The same per process: a receive counts to its sender, too.
+  [[nodiscard]] std::span<const ProcessCoverage> process_coverage() const {
+    return process_coverage_;
   }
 
   /// True if the times of some location of this member decrease in the order of its stream.
@@ -121,14 +120,12 @@ class Relation {
   Result<void> meet(const trace::Share& share, AlltoallvRule alltoallv, const Claims& claims,
                     std::vector<Outline>&& outlines, const Cancel& cancel);
   Result<void> meet_calls(const trace::Share& share, AlltoallvRule alltoallv,
-                          std::vector<Outline>&& outlines, Spaces& spaces, bool claimed,
-                          std::vector<std::int64_t>&& communicates);
+                          std::vector<Outline>&& outlines, Spaces& spaces, bool claimed);
   void note_order(const trace::Share& share);
   void count_named();
-  /// Sets unpaired_processes_. `communicates`: per process 1 if it has receives or calls, and this
-  /// member owns it. `in_instances`: processes with calls in instances. Collective.
-  void find_unpaired(Team& team, std::vector<std::int64_t>&& communicates,
-                     std::span<const std::uint32_t> in_instances);
+  void count_operations(const Outline& outline);
+  /// Counts what is paired, and sums process_coverage_ over all members. Collective.
+  void count_paired(Team& team, std::span<const std::int64_t> in_instances);
   void for_each_named_pair(const std::function<void(const Pair&)>& use) const;
   void for_each_named_instance(const std::function<void(Instance&)>& use) const;
   [[nodiscard]] Moment moment(EventRef event, std::uint32_t rank = 0) const {
@@ -154,7 +151,7 @@ class Relation {
   std::span<const ClockMap> maps_;
   std::unique_ptr<const Places> places_;  ///< owned here, as others point to it
   LeftOut left_out_;
-  std::vector<std::uint32_t> unpaired_processes_;
+  std::vector<ProcessCoverage> process_coverage_;
   bool stamps_decrease_ = false;  ///< stamps of some location of this member decrease
   bool decreasing_ = false;
   Channels channels_;
