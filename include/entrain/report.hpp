@@ -159,7 +159,8 @@ struct SetAside {
   /// "wrong_unit", "no_time", "no_times_of_this_run", "changed_times", "several_clocks",
   /// "counter_wraps", "excused_ends": late ends that other clocks would explain,
   /// "times_shown_twice", "refuted": pairs that their records contradict, "contradicted_session",
-  /// or "unpaired": a process of which no message and no collective call could be paired.
+  /// "unpaired": a process of whose messages and collective calls too few are paired, or
+  /// "unproven_correction": the verdict on the correction that wrote these times was `unproven`.
   std::string kind;
   std::string clock;          ///< its name; empty: of several
   std::uint64_t records = 0;  ///< what was set aside: spans; of several_clocks: calls

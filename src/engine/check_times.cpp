@@ -135,6 +135,19 @@ void count_set_aside(const explain::Told& told, Counters& skipped) {
   if (told.wrong > 0) skipped.emplace_back("contradicting_pairs", told.wrong);
 }
 
+/// Pairs, steps and clocks that a correction could not be sure of look right in its result.
+void doubt_correction(CheckReport& report) {
+  report.set_aside.push_back(
+      {.kind = "unproven_correction",
+       .clock = "",
+       .is_decisive = true,
+       .reason = "the correction that wrote these times was unproven; a check of the original "
+                 "says why"});
+  if (report.judgement.verdict == Verdict::clean) {
+    report.judgement = {Verdict::unproven, Doubt::set_aside};
+  }
+}
+
 /// Adds what the records or edges cannot tell.
 void complete(const CheckSetting& setting, CheckReport& report) {
   report.mu_source = setting.timeline.mu.source;
@@ -147,6 +160,7 @@ void complete(const CheckSetting& setting, CheckReport& report) {
       report.judgement = {Verdict::unproven, Doubt::no_edges};
     }
   }
+  if (setting.source != nullptr && setting.source->is_unproven()) doubt_correction(report);
   if (setting.told == nullptr) return;
   report.explanations = setting.told->all;
   const std::vector<SetAside>& aside = setting.told->set_aside;

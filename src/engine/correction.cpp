@@ -220,7 +220,8 @@ Result<void> Correction::commit(const CorrectReport& report) {
     }
     told = staged_->annotate(facts);
   }
-  return processes_.agree(told ? staged_->commit() : told);
+  const bool unproven = report.judgement && report.judgement->verdict == Verdict::unproven;
+  return processes_.agree(told ? staged_->commit(unproven) : told);
 }
 
 CorrectReport Correction::take_report() {
@@ -360,6 +361,7 @@ Result<void> Correction::settle_pairs(bool report) {
       verification_.reset();
     }
     paired_ = std::move(next);
+    paired_->set_unproven(source_.is_unproven());
     report_.run.phases = {.scan = source_.open_s()};
     TRY(attempt(options_.check, report));
   }

@@ -148,7 +148,7 @@ Result<PartReport> apply(const std::filesystem::path& clocks, const PartPaths& p
                               .rule = rule,
                               .progress = progress},
                              output));
-  TRY(staged->commit());
+  TRY(staged->commit(false));
   return PartReport{.output = staged->path().string(),
                     .files = recording.files.size(),
                     .bytes = recording.bytes,

@@ -60,7 +60,7 @@ class StagedOutput : public Staged {
     TRY_ASSIGN(std::unique_ptr<Recording> written, read());
     return std::make_unique<RereadRecording>(std::move(written));
   }
-  [[nodiscard]] Result<void> commit() override { return output_.commit(); }
+  [[nodiscard]] Result<void> commit(bool unproven) override { return output_.commit(unproven); }
 
  protected:
   /// Reads what was written.
@@ -96,9 +96,9 @@ class StagedFolder : public StagedOutput<OutputFolder> {
 class StagedFile : public StagedOutput<OutputFile> {
  public:
   using StagedOutput::StagedOutput;
-  [[nodiscard]] Result<void> commit() override {
+  [[nodiscard]] Result<void> commit(bool unproven) override {
     TRY(output_.take(output_.workshop() / recording_.files.front().filename()));
-    return output_.commit();
+    return output_.commit(unproven);
   }
 
  private:

@@ -112,8 +112,9 @@ class Staged : public Uncopied {
   /// ErrorKind::output.
   [[nodiscard]] virtual Result<void> annotate(const Attributes&) const { return {}; }
 
-  /// Gives the result its name. Called by rank 0 only. Errors: ErrorKind::output.
-  [[nodiscard]] virtual Result<void> commit() = 0;
+  /// Gives the result its name. `unproven`: see Source::is_unproven(). Called by rank 0 only.
+  /// Errors: ErrorKind::output.
+  [[nodiscard]] virtual Result<void> commit(bool unproven) = 0;
 };
 
 /// All times of a location or clock.
@@ -211,6 +212,10 @@ class Source : public Uncopied {
   /// Name of the format with its article, for messages; example: "an OTF2 archive".
   [[nodiscard]] virtual std::string format_name() const = 0;
   [[nodiscard]] virtual Remarks remarks() const { return {}; }
+  /// True if this is a result of this tool, and the verdict on it was `unproven`. A mark beside the
+  /// result says so, which copies may lack.
+  [[nodiscard]] bool is_unproven() const { return is_unproven_; }
+  void set_unproven(bool is_unproven) { is_unproven_ = is_unproven; }
   /// Time that opening took, s.
   [[nodiscard]] virtual double open_s() const { return 0; }
 
@@ -298,6 +303,9 @@ class Source : public Uncopied {
       const trace::Trace& /*clocks*/, const WorkFilter& /*is_wanted*/ = {}) const {
     return nullptr;
   }
+
+ private:
+  bool is_unproven_ = false;
 };
 
 /// The name of a trace in reports: its path, or the first one and the number of the others.

@@ -35,6 +35,7 @@ constexpr std::uint64_t k_largest_mark = std::uint64_t{256} << 20;
 constexpr std::string_view k_unfinished = "unfinished\n", k_replacing = "replacing\n";
 constexpr std::string_view k_finished =
     "A result. --force replaces this folder unless something in it was added or changed.\n";
+constexpr std::string_view k_unproven = "unproven\n";
 
 /// Position of the digits of the first mark in `head`; npos: there is none.
 std::size_t digits_in(std::string_view head) {
@@ -182,7 +183,7 @@ Result<void> mark_unfinished(const fs::path& folder) {
   return write_mark(folder, sealed(title() + std::string(k_unfinished)));
 }
 
-Result<void> mark_finished(const fs::path& folder) {
+Result<void> mark_finished(const fs::path& folder, bool unproven) {
   std::set<std::string> lines;
   struct stat newest {};  // of all files
   TRY(visit_entries(
@@ -192,6 +193,7 @@ Result<void> mark_finished(const fs::path& folder) {
         return {};
       }));
   std::string text = title() + std::string(k_finished);
+  if (unproven) text += k_unproven;
   for (const std::string& line : lines) text += line;
   TRY(write_mark(folder, sealed(std::move(text))));
   // Another machine, whose clock is fast, may have written a file: nothing is newer than the mark.
@@ -210,20 +212,38 @@ Result<void> mark_replacing(const fs::path& folder) {
 bool is_unfinished(const fs::path& folder) { return read_mark(folder) == k_unfinished; }
 bool is_replacing(const fs::path& folder) { return read_mark(folder) == k_replacing; }
 
-void mark_file(const fs::path& path) {
+void mark_file(const fs::path& path, bool unproven) {
   const Result<Checksum> sum = checksum_of(path);
   if (!sum) return;
-  const std::string mark =
-      fmt::format("{}{}{}{:08x}", k_mark_begin, version(), k_mark_middle, sum->whole);
+  const std::string mark = fmt::format("{}{}{}{:08x}{}", k_mark_begin, version(), k_mark_middle,
+                                       sum->whole, unproven ? k_unproven : "");
   ::setxattr(path.c_str(), k_attribute, mark.data(), mark.size(), 0);
+}
+
+namespace {
+
+/// The mark that the file system keeps with a file; "" if there is none.
+std::string attribute_of(const fs::path& path) {
+  std::string mark(k_mark_reach, '\0');
+  const ssize_t size = ::lgetxattr(path.c_str(), k_attribute, mark.data(), mark.size());
+  mark.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+  return mark;
+}
+
+}  // namespace
+
+bool is_unproven(const fs::path& path) {
+  const auto says_so = [](const fs::path& folder) {
+    const std::string mark = read_mark(folder);
+    return mark.starts_with(k_finished) && mark.substr(k_finished.size()).starts_with(k_unproven);
+  };
+  return attribute_of(path).ends_with(k_unproven) || says_so(path) || says_so(path.parent_path());
 }
 
 Result<void> check_own_file(const fs::path& path) {
   TRY_ASSIGN(const Checksum inside, checksum_of(path));
   if (inside.bytes == 0) return {};
-  std::string mark(k_mark_reach, '\0');
-  const ssize_t size = ::lgetxattr(path.c_str(), k_attribute, mark.data(), mark.size());
-  mark.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+  const std::string mark = attribute_of(path);
   const std::size_t digits = digits_in(mark);
   if (inside.digits.empty() && digits == mark.npos) {
     return output_error("it has no mark of a result of entrain");

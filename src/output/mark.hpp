@@ -18,8 +18,9 @@ namespace entrain {
 Result<void> complete_mark(const std::filesystem::path& path);
 
 /// Marks a complete file whose text has no place for a mark, by an attribute that the file system
-/// keeps with it; copies do not have it. Without effect where it keeps none.
-void mark_file(const std::filesystem::path& path);
+/// keeps with it; copies do not have it. Without effect where it keeps none. `unproven`: see
+/// is_unproven().
+void mark_file(const std::filesystem::path& path, bool unproven = false);
 
 /// Name of the file that is the mark of a folder. It lists size and name of everything in the
 /// folder; what was changed later than the mark is not as it was.
@@ -28,14 +29,18 @@ inline constexpr const char* k_folder_mark = ".entrain-result";
 /// Marks a new folder as unfinished: all that is in it is this tool's. Errors: ErrorKind::output.
 Result<void> mark_unfinished(const std::filesystem::path& folder);
 /// Makes the mark that of a complete result. Nothing may be written to the folder afterwards.
-/// Errors: ErrorKind::output.
-Result<void> mark_finished(const std::filesystem::path& folder);
+/// `unproven`: see is_unproven(). Errors: ErrorKind::output.
+Result<void> mark_finished(const std::filesystem::path& folder, bool unproven = false);
 /// Marks a hidden folder whose file takes the place of an old one: what is in it then, may be
 /// anybody's. Errors: ErrorKind::output.
 Result<void> mark_replacing(const std::filesystem::path& folder);
 /// True if the folder has the mark of an unfinished result, or that of mark_replacing().
 bool is_unfinished(const std::filesystem::path& folder);
 bool is_replacing(const std::filesystem::path& folder);
+
+/// True if the mark of a file or folder, or of the folder of a file, says that the verdict on the
+/// result was `unproven`. What its doubt was about may be gone from the new times.
+bool is_unproven(const std::filesystem::path& path);
 
 /// Accepts a regular file that is empty or carries its mark unchanged, inside or as an attribute,
 /// and a folder that is empty or holds nothing but what its mark lists, unchanged since. Something

@@ -20,6 +20,26 @@ using namespace std::chrono_literals;
 using namespace testing_outputs;
 using testing::HasSubstr;
 
+TEST(Marks, say_that_a_verdict_was_unproven) {
+  const TempFolder root;
+  for (const bool unproven : {false, true}) {
+    const fs::path name = root / (unproven ? "doubtful" : "proven");
+    auto output = OutputFolder::create(name, {});
+    ASSERT_TRUE(output);
+    put(output->path() / "file");
+    ASSERT_TRUE(output->commit(unproven));
+    EXPECT_EQ(is_unproven(name), unproven);
+    EXPECT_EQ(is_unproven(name / "file"), unproven);
+    EXPECT_TRUE(check_own_folder(name));
+
+    put(root / "single");
+    mark_file(root / "single", unproven);
+    EXPECT_TRUE(check_own_file(root / "single"));
+    EXPECT_EQ(is_unproven(root / "single"), unproven);
+  }
+  EXPECT_FALSE(is_unproven(root / "nowhere"));
+}
+
 TEST(Marks, of_folders_list_what_is_in_them_whatever_its_name) {
   const TempFolder root;
   const auto make = [&] {

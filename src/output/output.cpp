@@ -264,8 +264,8 @@ Result<OutputFolder> OutputFolder::create(const fs::path& target, OutputRule rul
   return output;
 }
 
-Result<void> OutputFolder::commit() {
-  TRY(under_final_name(mark_finished(path_), path_, target_));
+Result<void> OutputFolder::commit(bool unproven) {
+  TRY(under_final_name(mark_finished(path_, unproven), path_, target_));
   TRY(under_final_name(make_tree_durable(path_), path_, target_));
   const fs::path aside = path_.string() + ".old";
   TRY(give_name({path_, target_, aside, Kind::folder, rule_}, staging_));
@@ -320,12 +320,12 @@ Result<void> OutputFile::take(const fs::path& file) {
   return {};
 }
 
-Result<void> OutputFile::finish() {
+Result<void> OutputFile::finish(bool unproven) {
   if (file_.is_open()) {
     TRY(named(file_.close()));
     TRY(named(complete_mark(made_)));
   } else {
-    mark_file(made_);
+    mark_file(made_, unproven);
   }
   kept_ = File(::open(made_.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   struct stat status {};
@@ -363,8 +363,8 @@ void OutputFile::give_name_back() noexcept {
   if (file_exists(aside_)) rename_to_free_name(aside_, place_, Kind::file);
 }
 
-Result<void> OutputFile::commit() {
-  TRY(finish());
+Result<void> OutputFile::commit(bool unproven) {
+  TRY(finish(unproven));
   TRY(take_name());
   return make_name_durable(place_);
 }

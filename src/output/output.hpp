@@ -67,8 +67,9 @@ class OutputFolder {
   [[nodiscard]] std::uint64_t leftovers_removed() const { return staging_.leftovers_removed(); }
 
   /// Marks the folder as complete, waits until all files are on the disk and gives it its final
-  /// name; an old result there is removed after the exchange. Errors: ErrorKind::output.
-  Result<void> commit();
+  /// name; an old result there is removed after the exchange. `unproven`: see is_unproven().
+  /// Errors: ErrorKind::output.
+  Result<void> commit(bool unproven = false);
 
  private:
   OutputFolder() = default;
@@ -97,8 +98,9 @@ class OutputFile {
   [[nodiscard]] std::uint64_t leftovers_removed() const { return staging_.leftovers_removed(); }
   /// Final name, absolute.
   [[nodiscard]] const std::filesystem::path& place() const { return place_; }
-  /// Waits until the file is on the disk and gives it its final name. Errors: ErrorKind::output.
-  Result<void> commit();
+  /// Waits until the file is on the disk and gives it its final name. `unproven`: see
+  /// is_unproven(). Errors: ErrorKind::output.
+  Result<void> commit(bool unproven = false);
   /// The same as commit() of two files that belong together: none appears alone. After an error
   /// both places are as they were, unless only the last step failed, waiting for the names to be on
   /// the disk.
@@ -107,7 +109,7 @@ class OutputFile {
  private:
   OutputFile(std::filesystem::path target, std::filesystem::path place, OutputRule rule,
              Staging staging);
-  Result<void> finish();  ///< the hidden file is on the disk
+  Result<void> finish(bool unproven = false);  ///< the hidden file is on the disk
   Result<void> take_name();
   void give_name_back() noexcept;
   [[nodiscard]] bool is_ours(const std::filesystem::path& path) const noexcept;

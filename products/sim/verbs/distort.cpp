@@ -96,7 +96,7 @@ Result<DistortReport> sim::distort(const formats::Paths& paths, const std::files
       .progress = progress};
   TRY_ASSIGN(const std::unique_ptr<formats::Staged> staged, source->stage(plan, output));
   TRY(trace::check_unchanged(workers.processes(), loaded));
-  TRY(staged->commit());
+  TRY(staged->commit(false));
   DistortReport report = std::move(distortion.report);
   CheckReport facts;
   facts.events = report.events;

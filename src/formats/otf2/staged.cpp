@@ -64,7 +64,9 @@ class Written : public formats::Staged {
   [[nodiscard]] std::uint64_t leftovers_removed() const override {
     return staged_.leftovers_removed;
   }
-  [[nodiscard]] Result<void> commit() override { return staged_.folder.commit(); }
+  [[nodiscard]] Result<void> commit(bool unproven) override {
+    return staged_.folder.commit(unproven);
+  }
 
   [[nodiscard]] Result<std::unique_ptr<formats::Reread>> read_back(
       Workers& workers, LoadedTrace& original, bool anew, Progress* progress) const override {

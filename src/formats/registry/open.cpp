@@ -22,6 +22,7 @@
 #include "formats/registry/parts.hpp"
 #include "formats/registry/standard_input.hpp"
 #include "formats/spans/recording.hpp"
+#include "output/mark.hpp"
 
 namespace entrain::formats {
 
@@ -379,9 +380,15 @@ Result<std::unique_ptr<Source>> open_standard_input(unsigned threads, const Read
   return tl::unexpected(std::move(error));
 }
 
-}  // namespace
+/// True for a result whose correction was unproven. The files beside a manifest have other times
+/// than the result.
+bool is_unproven_result(const fs::path& path) {
+  return path != k_standard_input && is_unproven(path) &&
+         !file_exists(path / kineto::k_manifest_name);
+}
 
-Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads, const ReadOptions& how) {
+Result<std::unique_ptr<Source>> open_any(const Paths& paths, unsigned threads,
+                                         const ReadOptions& how) {
   if (std::find(paths.begin(), paths.end(), k_standard_input) != paths.end()) {
     if (paths.size() > 1)
       return usage_error("standard input (-) is one trace: give no others beside it");
@@ -415,6 +422,14 @@ Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads, const
   }
   recording->clocks.name = shown_name(paths);
   return recording;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads, const ReadOptions& how) {
+  TRY_ASSIGN(std::unique_ptr<Source> source, open_any(paths, threads, how));
+  source->set_unproven(std::ranges::any_of(paths, is_unproven_result));
+  return source;
 }
 
 Result<Documents> documents_of(const Paths& paths, const ReadOptions& how) {
