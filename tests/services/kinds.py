@@ -547,6 +547,18 @@ def clock_set_by_ntp(run, size):
 
 
 @situation
+def clock_slewed_by_ntp(run, size):
+    """Off, and slewed to the right time by 500 ppm from some time on."""
+    by, rate = run.rng.choice((-1, 1)) * 10 ** run.rng.uniform(-1.5, -0.3) * S, 500e-6
+    hosts, t = calls(run, size, gap=3 * abs(by) / rate / size)
+    begin = stretch(run, EPOCH, EPOCH + (t - EPOCH) / 2)
+    run.clock[hosts[0]] = lambda t: t + (1 if by > 0 else -1) * max(
+        0, abs(by) - rate * max(0, t - begin))
+    run.judged, run.verdicts, run.within = [hosts[0]], ("violations",), 20 * MS
+    run.after = ("clean", "unproven")
+
+
+@situation
 def clock_that_nobody_disciplines(run, size):
     base(run, size * 2)
     rate = run.rng.choice((-1, 1)) * run.rng.uniform(150e-6, 900e-6)

@@ -2,6 +2,7 @@
 #include "formats/spans/likely_clock.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/big_vector.hpp"
@@ -46,9 +47,9 @@ class Costs {
     return {first == pieces_.end() ? -k_lowest : first->first,
             end == pieces_.end() ? -k_lowest : end->first - 1};
   }
-  /// Every offset may have changed by up to `distance`: the boundary of two pieces moves into the
+  /// Every offset may have fallen and risen by so much: the boundary of two pieces moves into the
   /// one that costs more. Pieces between boundaries that meet are gone.
-  void widen(std::int64_t distance) {
+  void widen(std::int64_t fall, std::int64_t rise) {
     wide_.resize(pieces_.size());
     ends_.resize(pieces_.size());
     std::size_t count = 0;
@@ -56,7 +57,7 @@ class Costs {
       std::int64_t first = k_lowest;
       for (; count > 0; --count) {
         const bool is_more = wide_[count - 1].bits < pieces_[i].bits;
-        first = is_more ? ends_[count - 1] + distance : pieces_[i].first - distance;
+        first = is_more ? ends_[count - 1] + rise : pieces_[i].first - fall;
         if (first > wide_[count - 1].first) break;
         first = k_lowest;
       }
@@ -65,6 +66,24 @@ class Costs {
     }
     wide_.resize(count);
     std::swap(pieces_, wide_);
+  }
+  /// No offset costs more than in `others`, and so many bits for the change.
+  void limit(const Costs& others, std::int32_t change) {
+    wide_.clear();
+    for (std::size_t i = 0, j = 0; i < pieces_.size() && j < others.pieces_.size();) {
+      const Piece &own = pieces_[i], &other = others.pieces_[j];
+      const std::int32_t bits = std::min(own.bits, other.bits + change);
+      if (wide_.empty() || wide_.back().bits != bits) {
+        wide_.push_back({std::max(own.first, other.first), bits});
+      }
+      const std::int64_t end = i + 1 < pieces_.size() ? pieces_[i + 1].first : -k_lowest;
+      const std::int64_t other_end =
+          j + 1 < others.pieces_.size() ? others.pieces_[j + 1].first : -k_lowest;
+      i += end <= other_end ? 1 : 0;
+      j += other_end <= end ? 1 : 0;
+    }
+    std::swap(pieces_, wide_);
+    least_ = std::min(least_, others.least_ + change);
   }
   /// No offset costs more than `most`; then each pays for the bound if it does not hold. What costs
   /// more than `useless` after that counts as that.
@@ -149,25 +168,27 @@ class Search {
     bounds_ = bounds;
     ppm_ = most_ppm;
     rest_.assign(bounds.size() + 1, 0);
-    costs_.begin(0);
+    Costs& costs = kept_[k_steady].costs;
+    costs.begin(0);
     std::pair open(k_lowest, -k_lowest);               // offsets that cost less than a step
     std::int64_t moved = 0;                            // by how much they may have changed since
     std::int32_t right = 0, step = ClockPrices::step;  // costs of the right clock, of one set here
     for (std::size_t i = bounds.size(); i-- > 0;) {
       const Bound& bound = bounds[i];
-      moved += i + 1 < bounds.size() ? reach(i + 1) + rounding : 0;
+      moved += i + 1 < bounds.size() ? reach(i + 1).rise + rounding : 0;
       const bool holds_for_all =
           bound.is_upper ? open.second + moved <= bound.offset : open.first - moved >= bound.offset;
       rest_[i] = rest_[i + 1];
       if (holds_for_all && (right == step || !is_broken(bound))) continue;
-      widen(std::exchange(moved, 0));
-      const std::int32_t least = costs_.least() + ClockPrices::step;
-      costs_.limit_and_add(std::min(least, right + ClockPrices::step), bound);
+      const std::int64_t change = std::exchange(moved, 0);
+      widen(costs, {change, change});
+      const std::int32_t least = costs.least() + ClockPrices::step;
+      costs.limit_and_add(std::min(least, right + ClockPrices::step), bound);
       right = std::min(right, least) + (is_broken(bound) ? bound.price : 0);
-      step = costs_.least() + ClockPrices::step;
+      step = costs.least() + ClockPrices::step;
       right = std::min(right, step);
-      open = costs_.cheaper_than(std::min(right + ClockPrices::step, step));
-      rest_[i] = std::min(costs_.least(), right);
+      open = costs.cheaper_than(std::min(right + ClockPrices::step, step));
+      rest_[i] = std::min(costs.least(), right);
       if (rest_[i] >= most) return false;
     }
     return true;
@@ -176,87 +197,136 @@ class Search {
   /// At least as much as any clock costs that look_back() has seen.
   [[nodiscard]] std::int32_t least_cost() const { return rest_.empty() ? 0 : rest_.front(); }
 
-  /// The cheapest clock whose offset changes by at most so many millionths, or is set, if it costs
-  /// less than `most`. What costs as much with the rest is not followed (A*; Hart, Nilsson,
-  /// Raphael, 1968): mostly a few pieces are left.
+  /// The cheapest clock whose offset changes by at most so many millionths, is set, or with
+  /// `slewed` is slewed, if it costs less than `most`. What costs as much with the rest is not
+  /// followed (A*; Hart, Nilsson, Raphael, 1968): mostly a few pieces are left.
   std::optional<LikelyClock> run(std::span<const Bound> bounds, std::int64_t most_ppm,
-                                 std::int32_t most) {
+                                 std::int32_t most, bool slewed = false) {
     bounds_ = bounds;
     ppm_ = most_ppm;
-    pieces_.clear();
-    first_.clear();
+    states_ = slewed ? k_states : 1;
+    for (std::size_t s = 0; s < states_; ++s) {
+      kept_[s].pieces.clear();
+      kept_[s].first.clear();
+      kept_[s].costs.begin(ClockPrices::wrong + entry_price(s));
+    }
     right_.clear();
     least_.clear();
-    costs_.begin(ClockPrices::wrong);
+    Costs& steady = kept_[k_steady].costs;
     std::int32_t right = 0;
     for (std::size_t i = 0; i < bounds.size(); ++i) {
-      widen(reach(i));
+      for (std::size_t s = 0; s < states_; ++s) widen(kept_[s].costs, reach(i, s));
+      for (std::size_t s = k_steady + 1; s < states_; ++s) {
+        kept_[s].costs.limit(steady, ClockPrices::slew);
+      }
+      for (std::size_t s = k_steady + 1; s < states_; ++s) steady.limit(kept_[s].costs, 0);
       const std::int32_t useless = rest_.empty() ? most : most - rest_[i + 1];
-      const std::int32_t least = costs_.least();
+      const std::int32_t least = steady.least();
       least_.push_back(least);
-      costs_.limit_and_add(std::min(least, right) + ClockPrices::step, bounds[i], useless);
+      for (std::size_t s = 0; s < states_; ++s) {
+        const std::int32_t set =
+            s == k_steady ? std::min(least, right) + ClockPrices::step : k_unlimited;
+        kept_[s].costs.limit_and_add(set, bounds[i], useless);
+      }
       right = std::min(right, least + ClockPrices::step);
       right += holds(bounds[i], 0) ? 0 : bounds[i].price;
-      if (std::min(right, costs_.least()) >= useless) return std::nullopt;
-      first_.push_back(pieces_.size());
-      pieces_.insert(pieces_.end(), costs_.pieces().begin(), costs_.pieces().end());
+      if (std::min(right, steady.least()) >= useless) return std::nullopt;
+      for (std::size_t s = 0; s < states_; ++s) kept_[s].keep();
       right_.push_back(right);
     }
-    first_.push_back(pieces_.size());
     return trace_back();
   }
 
  private:
+  /// What a clock that is not right does: it keeps its rate, or is slewed forward or back.
+  static constexpr std::size_t k_steady = 0, k_forward = 1, k_back = 2, k_states = 3;
+  /// By how much an offset may have fallen and risen.
+  struct Reach {
+    std::int64_t fall = 0, rise = 0;
+  };
+  /// A state of the clock: what its offsets cost now, and after each bound.
+  struct Kept {
+    Costs costs;
+    BigVector<Piece> pieces;
+    BigVector<std::size_t> first;
+
+    void keep() {
+      first.push_back(pieces.size());
+      pieces.insert(pieces.end(), costs.pieces().begin(), costs.pieces().end());
+    }
+    [[nodiscard]] std::span<const Piece> after(std::size_t i) const {
+      const std::size_t end = i + 1 < first.size() ? first[i + 1] : pieces.size();
+      return std::span(pieces).subspan(first[i], end - first[i]);
+    }
+  };
+  /// Where a clock was; empty offset: it was right.
+  struct Place {
+    std::optional<std::int64_t> offset{};
+    std::size_t state = k_steady;
+  };
+
+  static std::int32_t entry_price(std::size_t state) {
+    return state == k_steady ? 0 : ClockPrices::slew;
+  }
   [[nodiscard]] LikelyClock trace_back() const {
     LikelyClock clock{std::vector<std::int64_t>(bounds_.size()), 0};
-    std::optional<std::int64_t> offset = best(bounds_.size() - 1, clock.bits);
+    Place place = best(bounds_.size() - 1, clock.bits);
     for (std::size_t i = bounds_.size(); i-- > 0;) {
-      clock.offsets[i] = offset.value_or(0);
-      if (i > 0) offset = before(i, offset);
+      clock.offsets[i] = place.offset.value_or(0);
+      if (i > 0) place = before(i, place);
     }
     return clock;
   }
   /// Lets all offsets change. Of bounds that contradict each other in turns, the offset is known a
   /// little less well.
-  void widen(std::int64_t distance) {
-    costs_.widen(distance);
-    for (std::int64_t more = 1; costs_.pieces().size() > k_most_pieces && more < k_year; more *= 4)
-      costs_.widen(more);
+  static void widen(Costs& costs, Reach reach) {
+    costs.widen(reach.fall, reach.rise);
+    for (std::int64_t more = 1; costs.pieces().size() > k_most_pieces && more < k_year; more *= 4)
+      costs.widen(more, more);
   }
   /// By how much an offset may have changed before a bound.
-  [[nodiscard]] std::int64_t reach(std::size_t i) const {
-    return i == 0 ? 0 : reach_between(bounds_[i - 1], bounds_[i], ppm_);
+  [[nodiscard]] Reach reach(std::size_t i, std::size_t state = k_steady) const {
+    if (i == 0) return {};
+    const std::int64_t own = reach_between(bounds_[i - 1], bounds_[i], ppm_);
+    if (state == k_steady) return {own, own};
+    const std::int64_t most = reach_between(bounds_[i - 1], bounds_[i], ClockPrices::fast_ppm);
+    return state == k_forward ? Reach{own, most} : Reach{most, own};
   }
-  [[nodiscard]] std::span<const Piece> costs(std::size_t i) const {
-    return std::span(pieces_).subspan(first_[i], first_[i + 1] - first_[i]);
-  }
-  /// The cheapest offset after a bound; empty: the clock is right.
-  [[nodiscard]] std::optional<std::int64_t> best(std::size_t i, std::int32_t& bits) const {
-    const Choice free = middle(costs(i));
+  /// The cheapest place after a bound. A slew costs as much as if it ended there.
+  [[nodiscard]] Place best(std::size_t i, std::int32_t& bits) const {
+    const Choice free = middle(kept_[k_steady].after(i));
     bits = std::min(free.bits, right_[i]);
-    return right_[i] <= free.bits ? std::nullopt : std::optional(free.offset);
+    return right_[i] <= free.bits ? Place() : Place{free.offset};
   }
-  /// The offset after the bound before.
-  [[nodiscard]] std::optional<std::int64_t> before(std::size_t i,
-                                                   std::optional<std::int64_t> offset) const {
+  /// The place after the bound before.
+  [[nodiscard]] Place before(std::size_t i, const Place& place) const {
     const std::int32_t jump = std::min(least_[i], right_[i - 1]) + ClockPrices::step;
-    if (!offset && right_[i - 1] <= jump) return std::nullopt;
-    if (offset) {
-      const Choice near = cheapest(costs(i - 1), *offset - reach(i), *offset + reach(i), *offset);
-      if (near.bits <= jump) return near.offset;
+    if (!place.offset && right_[i - 1] <= jump) return {};
+    Place found;
+    std::int32_t least = place.state == k_steady ? jump + 1 : k_unlimited;
+    for (std::size_t s = 0; place.offset && s < states_; ++s) {
+      const bool begins = s == k_steady && place.state != k_steady;
+      if (!begins && place.state != k_steady && s != place.state) continue;
+      const auto [fall, rise] = reach(i, s);
+      Choice near = cheapest(kept_[s].after(i - 1), *place.offset - rise, *place.offset + fall,
+                             *place.offset);
+      if (near.bits < k_unlimited && begins) near.bits += ClockPrices::slew;
+      if (near.bits >= least) continue;
+      least = near.bits;
+      found = {near.offset, s};
     }
+    if (found.offset) return found;
     std::int32_t bits = 0;
     return best(i - 1, bits);
   }
 
   std::span<const Bound> bounds_;
   std::int64_t ppm_ = 0;
-  Costs costs_;
+  std::size_t states_ = 1;  ///< number of states that the clock may have
+  std::array<Kept, k_states> kept_;
   std::vector<std::int32_t> rest_;  ///< least cost of the bounds from each one on; empty: unknown
-  BigVector<Piece> pieces_;         ///< cost after each bound
-  BigVector<std::size_t> first_;
-  BigVector<std::int32_t> right_;  ///< cost of a right clock after each bound
-  BigVector<std::int32_t> least_;  ///< least cost of all others before each bound
+  BigVector<std::int32_t> right_;   ///< cost of a right clock after each bound
+  BigVector<std::int32_t> least_;   ///< least cost of all others before each bound
 };
 
 /// The rate of a clock over the longest time in which it was not set, millionths.
@@ -283,18 +353,24 @@ double rate_of(std::span<const Bound> bounds, const LikelyClock& clock, std::int
 }
 
 /// The cheapest clock about a line, if it costs less than `most`: with all rates, a clock would
-/// follow ends that are none. Empty, too, if the line has no rate: then it is no other clock.
+/// follow ends that are none. The rate is found from coarse to fine: where a clock was set, the
+/// cheapest one of any rates may be off at first. Empty, too, if the line has no rate: then it is
+/// no other clock.
 std::optional<LikelyClock> about_line(Search& search, std::span<const Bound> bounds,
                                       std::int64_t most_ppm, std::int32_t most) {
-  const LikelyClock any = search.run(bounds, most_ppm, k_unlimited).value();
-  const double ppm = rate_of(bounds, any, most_ppm);
-  if (ppm == 0) return std::nullopt;
+  double ppm = 0;
   const auto line = [&](const Bound& bound) {
     return static_cast<std::int64_t>(ppm * static_cast<double>(bound.time - bounds.front().time) /
                                      1e6);
   };
   std::vector<Bound> level(bounds.begin(), bounds.end());
-  for (Bound& bound : level) bound.offset -= line(bound);
+  for (const std::int64_t reach : {most_ppm, 4 * ClockPrices::wander_ppm}) {
+    ppm += rate_of(level, search.run(level, reach, k_unlimited).value(), reach);
+    if (ppm == 0) return std::nullopt;
+    for (std::size_t i = 0; i < bounds.size(); ++i) {
+      level[i].offset = bounds[i].offset - line(bounds[i]);
+    }
+  }
   std::optional<LikelyClock> clock = search.run(level, ClockPrices::wander_ppm, most);
   for (std::size_t i = 0; clock && i < bounds.size(); ++i) clock->offsets[i] += line(bounds[i]);
   return clock;
@@ -337,7 +413,9 @@ std::optional<LikelyClock> ClockFinder::find(std::span<const Bound> bounds, std:
     best->bits += bits;
     most = best->bits;
   }
-  return best;
+  if (ClockPrices::wrong + ClockPrices::slew + search.least_cost() >= most) return best;
+  std::optional<LikelyClock> slewed = search.run(bounds, ClockPrices::wander_ppm, most, true);
+  return slewed ? slewed : best;
 }
 
 }  // namespace entrain::spans

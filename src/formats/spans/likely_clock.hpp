@@ -32,6 +32,7 @@ struct ClockPrices {
   static constexpr std::int32_t wrong = 12;       ///< it is not right: one clock in 4,096
   static constexpr std::int32_t step = 60;        ///< the same as explain::Prices::step
   static constexpr std::int32_t fast = 40;        ///< the same as explain::Prices::rate
+  static constexpr std::int32_t slew = 80;        ///< a step that takes time: two times, one size
   static constexpr std::int32_t rate = 8;         ///< it drifts: one rate of some 200
   static constexpr std::int64_t usual_ppm = 100;  ///< most drift between two clocks
   static constexpr std::int64_t wander_ppm = 5;   ///< most that a rate differs from the drift
@@ -45,10 +46,11 @@ struct LikelyClock {
 };
 
 /// Finds the clock that costs least to tell (Viterbi, 1967). It is right, or its offset drifts
-/// evenly with a little wander; and it may be set at any bound. The drift is taken from the
-/// cheapest clock of any rates up to the limit. O(n), with at most 256 pieces of costs, whose
-/// memory serves the next search; where a clock is known, and one that costs less is searched, a
-/// few pieces: what all clocks cost from each bound on is learnt first.
+/// evenly with a little wander; and it may be set at any bound, or slewed from one to another one:
+/// its offset rises, or falls, by up to ClockPrices::fast_ppm. The drift is taken from the cheapest
+/// clock of any rates up to the limit; one that drifts is not slewed. O(n), with at most 256 pieces
+/// of costs, whose memory serves the next search; where a clock is known, and one that costs less
+/// is searched, a few pieces: what all clocks cost from each bound on is learnt first.
 ///
 /// Example: nine bounds of 20 bits each allow offsets of -80 to 80, and then one demands 5,000. The
 /// clock is right for 20 bits: a clock that was set would cost 60.

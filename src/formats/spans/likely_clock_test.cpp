@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <utility>
 
 #include "base/random.hpp"
 
@@ -63,6 +65,32 @@ TEST(LikelyClock, may_be_fast) {
   EXPECT_EQ(ClockFinder().find(bounds)->bits, ClockPrices::wrong + ClockPrices::fast);
 }
 
+TEST(LikelyClock, may_be_slewed) {
+  for (const std::int64_t sign : {-1, 1}) {
+    std::vector<Bound> bounds;
+    const auto offset_at = [&](std::int64_t s) {  // 30 ms off, slewed by 500 ppm
+      return sign * std::clamp<std::int64_t>(30'000'000 - 500'000 * (s - 40), 0, 30'000'000);
+    };
+    for (int i = 0; i < 140; ++i) allow(i * k_s, offset_at(i), bounds);
+    const LikelyClock clock = ClockFinder().find(bounds).value();
+    EXPECT_EQ(clock.bits, ClockPrices::wrong + ClockPrices::slew);
+    for (int i = 0; i < 140; ++i) {
+      EXPECT_LE(std::abs(clock.offsets[2 * static_cast<std::size_t>(i)] - offset_at(i)), 80);
+    }
+  }
+}
+
+/// Late ends are no clock that is slewed to them and back.
+TEST(LikelyClock, is_not_slewed_to_late_ends) {
+  std::vector<Bound> bounds;
+  for (int i = 0; i < 100; ++i) {
+    allow(i * k_s, 0, bounds);
+    if (i % 20 >= 15) bounds.push_back({i * k_s + k_s / 2, 300'000, false, 20});
+  }
+  const LikelyClock clock = ClockFinder().find(bounds).value();
+  EXPECT_THAT(clock.offsets, Each(0));
+}
+
 TEST(LikelyClock, of_bounds_at_both_ends_of_time_does_not_overflow) {
   constexpr std::int64_t k_most = std::int64_t{1} << 61;
   const std::vector<Bound> bounds{{0, k_most, false, 20}, {2 * k_most, -k_most, true, 20}};
@@ -81,30 +109,83 @@ TEST(LikelyClock, of_bounds_that_contradict_each_other_in_turns_takes_no_square_
   EXPECT_GE(clock.bits, ClockPrices::wrong);
 }
 
-/// The least price of offsets from -range to range that change by one at most, and of clocks that
-/// were set; by dynamic programming over all of them.
+/// The least price of offsets from -range to range that change by one at most, of clocks that were
+/// set, and of those that rise or fall by six at most for a while; by dynamic programming over all
+/// of them.
 std::int32_t least_price(const std::vector<Bound>& bounds, std::int64_t range) {
-  const auto holds = [](const Bound& bound, std::int64_t offset) {
-    return bound.is_upper ? offset <= bound.offset : offset >= bound.offset;
+  constexpr std::size_t k_step = 1, k_slew = 6;
+  const auto size = static_cast<std::size_t>(2 * range + 1);
+  std::vector<std::int32_t> steady(size, ClockPrices::wrong);
+  std::array<std::vector<std::int32_t>, 2> slewed;  // to higher offsets, to lower ones
+  slewed.fill(std::vector<std::int32_t>(size, ClockPrices::wrong + ClockPrices::slew));
+  const auto moved = [&](const std::vector<std::int32_t>& from, std::size_t fall,
+                         std::size_t rise) {
+    std::vector<std::int32_t> to = from;
+    for (std::size_t i = 0; i < size; ++i) {
+      for (std::size_t k = i - std::min(i, rise); k <= std::min(size - 1, i + fall); ++k) {
+        to[i] = std::min(to[i], from[k]);
+      }
+    }
+    return to;
   };
-  std::vector<std::int32_t> costs(static_cast<std::size_t>(2 * range + 1), ClockPrices::wrong);
   std::int32_t right = 0;
   bool is_first = true;
   for (const Bound& bound : bounds) {
-    const std::vector<std::int32_t> before = costs;
-    const std::int32_t least = *std::ranges::min_element(before);
-    for (std::size_t i = 0; i < costs.size(); ++i) {
-      for (const std::size_t near : {i - 1, i + 1}) {
-        if (!is_first && near < costs.size()) costs[i] = std::min(costs[i], before[near]);
-      }
-      costs[i] = std::min(costs[i], std::min(least, right) + ClockPrices::step);
-      const std::int64_t offset = static_cast<std::int64_t>(i) - range;
-      costs[i] += holds(bound, offset) ? 0 : bound.price;
+    if (!std::exchange(is_first, false)) {
+      steady = moved(steady, k_step, k_step);
+      slewed[0] = moved(slewed[0], k_step, k_slew);
+      slewed[1] = moved(slewed[1], k_slew, k_step);
+    }
+    for (std::size_t i = 0; i < size; ++i) {
+      for (auto& one : slewed) one[i] = std::min(one[i], steady[i] + ClockPrices::slew);
+      for (const auto& one : slewed) steady[i] = std::min(steady[i], one[i]);
+    }
+    const std::int32_t least = *std::ranges::min_element(steady);
+    for (std::size_t i = 0; i < size; ++i) {
+      const bool is_broken = !holds(bound, static_cast<std::int64_t>(i) - range);
+      steady[i] = std::min(steady[i], std::min(least, right) + ClockPrices::step);
+      steady[i] += is_broken ? bound.price : 0;
+      for (auto& one : slewed) one[i] += is_broken ? bound.price : 0;
     }
     right = std::min(right, least + ClockPrices::step) + (holds(bound, 0) ? 0 : bound.price);
-    is_first = false;
   }
-  return std::min(right, *std::ranges::min_element(costs));
+  return std::min(right, *std::ranges::min_element(steady));
+}
+
+/// Price of the bounds that do not hold.
+std::int32_t broken_by(const LikelyClock& clock, const std::vector<Bound>& bounds) {
+  std::int32_t bits = 0;
+  for (std::size_t i = 0; i < bounds.size(); ++i) {
+    bits += holds(bounds[i], clock.offsets[i]) ? 0 : bounds[i].price;
+  }
+  return bits;
+}
+
+/// Of clocks that are slewed by 40 between the bounds 10 and 20, and some ends that are none.
+TEST(LikelyClock, that_is_slewed_costs_no_more_than_any_other_one) {
+  int slewed = 0;
+  for (std::uint64_t seed = 0; seed < 10'000; ++seed) {
+    RandomStream random(seed, 3);
+    std::vector<Bound> bounds;
+    for (int i = 0; i < 40; ++i) {
+      const std::int64_t centre = (seed % 2 == 0 ? 4 : -4) * std::clamp(i - 10, 0, 10);
+      const bool is_upper = random.below(2) == 0, is_none = random.below(10) == 0;
+      const auto spread = static_cast<std::int64_t>(random.below(12)) - (is_none ? 30 : 0);
+      bounds.push_back({i * 5'000, centre + (is_upper ? spread : -spread), is_upper,
+                        static_cast<std::int32_t>(5 + random.below(30))});
+    }
+    const LikelyClock clock = ClockFinder().find(bounds).value();
+    const std::int32_t least = least_price(bounds, 90), broken = broken_by(clock, bounds);
+    if (clock.bits < least) {  // it drifts
+      EXPECT_GE(clock.bits, broken + ClockPrices::rate) << seed;
+      continue;
+    }
+    EXPECT_EQ(clock.bits, least) << seed;
+    const std::int32_t own = clock.bits - broken;
+    slewed += own == ClockPrices::wrong + ClockPrices::slew ? 1 : 0;
+    EXPECT_TRUE(own == 0 || own >= ClockPrices::wrong) << seed;
+  }
+  EXPECT_GT(slewed, 300);
 }
 
 TEST(LikelyClock, costs_no_more_than_any_other_one) {
@@ -120,13 +201,7 @@ TEST(LikelyClock, costs_no_more_than_any_other_one) {
     }
     const LikelyClock clock = ClockFinder().find(bounds).value();
     const std::int32_t least = least_price(bounds, 60);
-    std::int32_t broken = 0;
-    for (std::size_t i = 0; i < bounds.size(); ++i) {
-      const std::int64_t offset = clock.offsets[i];
-      const bool holds =
-          bounds[i].is_upper ? offset <= bounds[i].offset : offset >= bounds[i].offset;
-      broken += holds ? 0 : bounds[i].price;
-    }
+    const std::int32_t broken = broken_by(clock, bounds);
     // A clock that drifts may be cheaper still, and costs no less than what it says.
     if (clock.bits < std::min(least, ClockPrices::fast)) {
       EXPECT_EQ(clock.bits, broken + ClockPrices::wrong + ClockPrices::rate) << seed;
