@@ -556,6 +556,9 @@ def clock_slewed_by_ntp(run, size):
         0, abs(by) - rate * max(0, t - begin))
     run.judged, run.verdicts, run.within = [hosts[0]], ("violations",), 20 * MS
     run.after = ("clean", "unproven")
+    shown_off = sum(one["host"] == hosts[0] and one["b"] < begin for one in run.spans)
+    if shown_off < 3:  # a client that gave up looks the same
+        run.judged, run.unjudged, run.verdicts = [], {hosts[0]}, ("clean", "violations", "unproven")
 
 
 @situation
