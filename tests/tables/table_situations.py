@@ -126,6 +126,13 @@ def set_at(table, at, by):
                                   for c, t in (own[:2], own[2:]) if c == clock)
 
 
+def slewed(table):
+    """By 500 ppm, for a third of the run."""
+    begin = table.first + int((table.last - table.first) * table.draw.uniform(0.1, 0.5))
+    rate, length = table.draw.choice((-1, 1)) * 500, (table.last - table.first) // 3
+    table.wrong(lambda t: t - int(min(max(t - begin, 0), length) * rate / 1e6))
+
+
 def two_set_at_once(table):
     beside_right_ones(table)
     at = table.inner()
@@ -315,7 +322,7 @@ KINDS = {f.__name__: f for f in (
     zeros, many_zeros, garbage_far_away, negative_without_sign, zeros_since_boot, another_unit,
     another_unit_since_boot, set_from_1970,
     right_clocks, an_offset, a_drift, set_forward, set_back, set_back_to_before_all,
-    set_three_times, two_set_at_once, fast_beside_one_that_was_set, off_and_set_twice, wrong_pairs, whole_us,
+    set_three_times, slewed, two_set_at_once, fast_beside_one_that_was_set, off_and_set_twice, wrong_pairs, whole_us,
     seconds_with_decimals, iso_8601, in_2050, a_clock_since_boot, floating_point,
     a_counter_of_ns, a_counter_of_us, a_clock_of_whole_ms, a_wrong_clock_beside_one_of_whole_ms)}
 
