@@ -59,8 +59,12 @@ std::string about_text(const AlignReport& report, const Style& style) {
   about.field("edges", before.archive);
   if (!report.output.empty()) {
     const bool is_folder = report.output.find(".csv") == std::string::npos;
-    about.field("written",
-                report.output + (is_folder ? ": maps.csv has what to add to each clock" : ""));
+    // The maps need not keep the clock that the table of clocks refers to.
+    const bool none_stays = report.clocks.reference.empty() && !report.clocks.rows.empty();
+    const std::string maps =
+        fmt::format(": maps.csv has what to add to each clock{}",
+                    none_stays ? ", for a common time that none of them shows" : "");
+    about.field("written", report.output + (is_folder ? maps : ""));
   }
   for (const std::string& note : report.notes) about.field("note", note);
   add_warnings(about, before, style);

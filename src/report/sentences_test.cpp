@@ -152,5 +152,14 @@ TEST(Sentences, an_alignment_that_wrote_nothing_says_how_to) {
   EXPECT_THAT(to_text(report, {}), HasSubstr("maps.csv"));
 }
 
+TEST(Sentences, maps_to_a_time_that_no_clock_shows_say_so) {
+  AlignReport report;
+  report.output = "aligned";
+  report.clocks.rows.resize(2);
+  EXPECT_THAT(to_text(report, {}), HasSubstr("for a common time that none of them shows"));
+  report.clocks.reference = "a";
+  EXPECT_THAT(to_text(report, {}), Not(HasSubstr("for a common time")));
+}
+
 }  // namespace
 }  // namespace entrain::report
