@@ -15,7 +15,7 @@ namespace entrain::fit {
 
 namespace {
 
-/// Search of amplitude and knots. Tests: fit_test.cpp; values: docs/decisions/37.
+/// Search of amplitude and knots. Tests: choose_fit_test.cpp; values: docs/decisions/37.
 struct FitSearchThresholds {
   static constexpr std::size_t fewest_knots = 33;  ///< first number of knots, 2^n + 1
   static constexpr std::size_t most_knots = 4097;  ///< of a fit that is sampled

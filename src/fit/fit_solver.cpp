@@ -14,8 +14,8 @@ namespace entrain::fit {
 
 namespace {
 
-/// Newton's method, the active set and continuation. Tests: fit_test.cpp, interior_point_test.cpp;
-/// values without a decision (docs/decisions) were chosen, not measured.
+/// Newton's method, the active set and continuation. Tests: choose_fit_test.cpp,
+/// interior_point_test.cpp; values without a decision (docs/decisions) were chosen, not measured.
 struct NewtonThresholds {
   static constexpr double most_work = 2e9;  ///< budget, multiplications; about 1 s (decision 10)
   static constexpr double most_interior_work = 1e9;        ///< part of it for the interior point
