@@ -14,7 +14,7 @@ namespace entrain {
 /// steps together.
 inline constexpr std::size_t k_most_bent_clocks = 4'096;
 
-/// The method that turns stored stamps into the times C, from which the correction starts
+/// The method that maps stored stamps to the times C, from which the correction starts
 /// (docs/method.md, section 3). Most callers should leave it at `automatic`.
 enum class Presync {
   /// Takes linear, regression or spline by leave-one-out cross-validation over the sessions.
@@ -80,8 +80,9 @@ enum class AlltoallvRule {
 enum class ClockDomain {
   /// The locations of a machine node share a clock, unless the trace contradicts it: by clock
   /// offsets that differ, or by a message inside the node that would arrive before it was sent. A
-  /// contradicted node is split into its processes, and a contradicted process into its locations.
-  /// Locations that were not measured and do not communicate contradict nothing.
+  /// contradicted node is split into its processes, a process into its threads and its
+  /// accelerators, and each of these into locations. Locations that were not measured and do not
+  /// communicate contradict nothing.
   automatic,
   location,  ///< every location has a clock of its own
   process,   ///< the locations of a process share one
@@ -90,7 +91,7 @@ enum class ClockDomain {
 /// Name used in options and JSON, e.g. "auto".
 const char* name_of(ClockDomain rule);
 
-/// The kind of the clocks of a trace: it decides what is assumed before any measurement.
+/// The kind of the clocks of a trace, which decides the prior assumptions.
 enum class ClockKind {
   /// Wall clocks if the first stamps of most lie between the years 2000 and 2100, else timers.
   automatic,
@@ -100,13 +101,14 @@ enum class ClockKind {
 /// Name used in options, tables and JSON, e.g. "timer".
 const char* name_of(ClockKind kind);
 
-/// Assumptions about clocks before any measurement.
+/// Prior assumptions about clocks.
 struct ClockPriorOption {
   ClockKind kind = ClockKind::automatic;
   /// Largest difference of the mean rates of two clocks, parts per million, 0 to 100,000; empty:
   /// 200 for timers and 500 for wall clocks. If the trace contradicts this default, a larger limit
-  /// is taken. If it contradicts a limit that is given, that is refused; but proofs of bounds take
-  /// a larger one and say so. Set it if you know the clocks.
+  /// is taken. A given limit is kept while a larger BoundsOption::max_rate_ppm resolves the
+  /// contradiction, else refused; proofs of bounds may take a larger one and say so. Set it if you
+  /// know the clocks.
   std::optional<double> max_mean_rate_ppm;
   bool any_mean_rate = false;  ///< no limit at all; `max_mean_rate_ppm` is ignored
 };
@@ -115,10 +117,10 @@ struct ClockPriorOption {
 /// violations.
 enum class MuSource {
   /// mu of an earlier correction of the archive, else 0. With 0 a correction places a receive that
-  /// it has to move one tick after its send; receives that no send demands to move may stay equal.
+  /// must move one tick after its send; a receive that need not move may stay equal.
   automatic,
   /// A quarter of the shortest round trip of the recorder's clock sessions (clock_delays.csv beside
-  /// the archive). An estimate: no measurement shows how a round trip divides into both ways.
+  /// the archive). An estimate: no measurement shows the asymmetry of a round trip.
   delays,
   round_trip,  ///< a quarter of the smallest round trip of opposite messages: an estimate
   one_tick,    ///< one tick for every class: separates ties
@@ -178,7 +180,7 @@ struct CheckOptions {
   /// Largest unpacked size of a packed file (.gz, .zst), bytes. 0: 250 times its packed size, at
   /// least 256 MiB and at most 64 GiB.
   std::uint64_t max_unpacked_bytes = 0;
-  /// Rules by which events of CTF traces are messages, beside those that are known; each
+  /// More rules by which events of CTF traces are messages; each
   /// "send=NAME:FIELDS,receive=NAME:FIELDS" (docs/manual/ctf.md).
   std::vector<std::string> match{};
   /// Columns of tables of spans, by their names or their numbers from 1, times also with a unit:
@@ -235,22 +237,22 @@ struct CorrectOptions {
   /// Control variable of forward amortization, in (0, 1]; empty: the control loop chooses. Set it
   /// to compare with other implementations, which mostly take 0.99.
   std::optional<Decimal9> gamma;
-  /// Largest displacement that the control loop accepts without lowering the gamma of a clock,
-  /// seconds, >= 0; empty: 1.1 times the one that the smallest gamma causes. Not with `gamma`.
+  /// Largest displacement for which the control loop keeps the gamma of a clock, seconds, >= 0;
+  /// empty: 1.1 times the one that the smallest gamma causes. Not with `gamma`.
   std::optional<double> epsilon_s;
   /// Smallest distance in ticks of consecutive communication events that were at least as far
   /// apart before (docs/method.md, section 4). >= 0.
   std::int64_t delta_ticks = 0;
-  /// Replaces delta_ticks by the smallest distance of the events of each process: the granule of
-  /// its timer.
+  /// Replaces delta_ticks by the smallest distance of events of each process: the granule of its
+  /// timer.
   bool measure_delta = false;
   /// Slope of the free end of a ramp of backward amortization, local ticks per tick, > 0. A smaller
   /// one changes local intervals less and reaches farther back; tight limits make ramps steeper.
   Decimal9 max_slope{10'000'000};
   bool backward = true;              ///< false: no backward amortization; jumps stay
   RampShape ramp = RampShape::taut;  ///< shape of backward amortization
-  /// false: the presync alone is written, and violations that it leaves stay. Use it to judge the
-  /// presync by itself.
+  /// false: only the presync is written, and its violations stay. Use it to judge the presync by
+  /// itself.
   bool amortize = true;
   WriteMode mode = WriteMode::rewrite;
   LinkKind link = LinkKind::automatic;  ///< ignored with WriteMode::rewrite

@@ -62,11 +62,11 @@ struct WorstEdge {
 
 /// Counts of the edges of one kind.
 struct EdgeStatistics {
-  std::uint64_t count = 0;          ///< pairs (s, r); a collective counts all of its pairs
+  std::uint64_t count = 0;          ///< pairs (s, r); all pairs of a collective
   std::uint64_t violations = 0;     ///< strict: LC(r) < LC(s)
   std::uint64_t below_latency = 0;  ///< LC(r) < LC(s) + mu, violations included
   std::optional<WorstEdge> worst;   ///< empty without edges
-  std::uint64_t equal = 0;          ///< LC(r) == LC(s): not violated, but cause and effect at once
+  std::uint64_t equal = 0;          ///< LC(r) == LC(s): not violated
 };
 
 /// Named counts in a fixed order, e.g. {"sends", 40}.
@@ -80,15 +80,15 @@ using Counters = std::vector<std::pair<std::string, std::uint64_t>>;
   return 0;
 }
 
-/// How much of the recorded communication could be checked (docs/method.md, section 7). Counts
-/// operations of single processes: a barrier of eight processes is eight calls.
+/// The share of the recorded communication that could be checked (docs/method.md, section 7).
+/// Counts operations of single processes: a barrier of eight processes is eight calls.
 ///
 /// Every receive is one of paired, ambiguous, lost, in_gaps; cancelled ones are no receives.
 struct Coverage {
   std::uint64_t receives = 0;   ///< completed receives, except from the same location
   std::uint64_t paired = 0;     ///< receives whose send was found
   std::uint64_t ambiguous = 0;  ///< receives to which more than one send could belong
-  std::uint64_t lost = 0;       ///< receives whose send the trace does not have, as far as it shows
+  std::uint64_t lost = 0;       ///< receives whose send the trace seems to lack
   std::uint64_t in_gaps = 0;    ///< receives whose send lies where its process was not recorded
   /// Calls of collectives on communicators of more than one process, including RMA windows.
   std::uint64_t collective_calls = 0;
@@ -110,14 +110,14 @@ struct Coverage {
   }
 };
 
-/// Completeness of a trace as its archive properties state it. Score-P writes them.
+/// Completeness of a trace by its archive properties, which Score-P writes.
 struct Completeness {
   /// OTF2::MPI_COMMUNICATION_COMPLETE: false if the recording of MPI was switched off for a while.
   /// Empty: the archive does not say.
   std::optional<bool> mpi_communication;
   /// Names of all properties that deny a completeness, e.g. "OTF2::THREAD_LOCK_EVENT_COMPLETE".
   std::vector<std::string> incomplete;
-  /// Properties whose name speaks of a filter, with their values.
+  /// Properties whose name mentions a filter, with their values.
   std::vector<std::pair<std::string, std::string>> filters;
 };
 
@@ -130,7 +130,7 @@ enum class Verdict : std::uint8_t {
 /// Name used in JSON, e.g. "clean".
 const char* name_of(Verdict verdict);
 
-/// The reason of a verdict `unproven`; the first one that holds.
+/// A reason of a verdict `unproven`; others may hold, too.
 enum class Doubt : std::uint8_t {
   none,                 ///< the verdict is another one
   contradictory_edges,  ///< edges form cycles that no clocks can meet: some pairs are wrong
@@ -145,7 +145,7 @@ enum class Doubt : std::uint8_t {
 /// Name used in JSON, e.g. "low_coverage".
 const char* name_of(Doubt doubt);
 
-/// Terms of a format for what is checked. Views of texts that last.
+/// Terms of a format for what is checked: views of static texts.
 struct CheckWords {
   std::string_view single = "p2p";       ///< edges of EdgeKind::p2p, in tables
   std::string_view receive = "receive";  ///< what Coverage::receives counts
@@ -194,7 +194,7 @@ struct ClockExplanation {
   std::optional<std::int64_t> size_ticks{};   ///< step: by how much the clock was set
   std::uint64_t evidence = 0;                 ///< contradictions that a step explains, or pairs
   double bits = 0;                            ///< price
-  std::string text{};                         ///< a sentence without its end
+  std::string text{};                         ///< a sentence without its full stop
 };
 
 /// The method that made the times C of a report.
@@ -220,7 +220,7 @@ enum class MuOrigin : std::uint8_t {
 /// Name used in JSON, e.g. "round trip (estimate)".
 const char* name_of(MuOrigin origin);
 
-/// Origin of mu, and how many pairs of machines have a mu of their own.
+/// Origin of mu, and number of pairs of machines with a mu of their own.
 struct MuProvenance {
   MuOrigin origin = MuOrigin::none;
   std::uint64_t pairs = 0;        ///< pairs of machines that MuOrigin::delays knows
@@ -296,8 +296,8 @@ struct InsideDomains {
   std::uint64_t violations = 0;  ///< no correction of that clock can remove them
 };
 
-/// Largest possible distance of a location's times from the reference clock's, over all windows
-/// (slices of time) in which it has events.
+/// Bounds on the error of a location against the reference clock, over all windows (slices of time)
+/// in which it has events.
 struct LocationBounds {
   std::uint64_t location = 0;         ///< OTF2 location id
   std::string process;                ///< name of the location group
@@ -320,7 +320,7 @@ struct BoundsRow {
   std::uint64_t local_ticks = 0;  ///< stored stamp in the middle of the window
   std::int64_t time_ticks = 0;    ///< its time, as checked
   bool bounded = false;           ///< false: the following members are undefined
-  /// Its least and largest time possible, on the reference clock as checked.
+  /// Earliest and latest possible time, on the reference clock as checked.
   std::int64_t earliest_ticks = 0, latest_ticks = 0;
   std::int64_t bound_ticks = 0;  ///< largest error possible of any event of the window
   /// The same error under the assumption of LocationBounds::assumed_ticks; empty without such
@@ -371,10 +371,10 @@ struct ClockBounds {
   /// Largest distance by which `correct` moved presync times to bring them inside, ticks; 0 in
   /// `check`.
   std::int64_t held_ticks = 0;
-  /// A session of all clocks that would at least halve the widest interval.
+  /// A session of all clocks that would halve the widest interval or more.
   struct HelpfulSession {
     std::int64_t time_ticks = 0;        ///< middle of the widest interval's window
-    std::int64_t half_width_ticks = 0;  ///< half-width that it is supposed to have
+    std::int64_t half_width_ticks = 0;  ///< its assumed half-width
     std::int64_t before_ticks = 0;      ///< half of the widest interval
     std::int64_t after_ticks = 0;       ///< the same with that session
   };
@@ -393,9 +393,8 @@ struct CheckReport {
   std::uint64_t resolution_hz = 0;              ///< ticks per second
   PresyncMethod presync = PresyncMethod::none;  ///< origin of the times
   ClockEstimation estimation;
-  /// Whose clock is wrong. Of a trace with violations only if times were estimated
-  /// (Presync::automatic or causal) and the trace is small enough to do so at the cost of a check;
-  /// else without rows.
+  /// Whose clock is wrong. Has no rows if a trace with violations is too large for an estimate at
+  /// the cost of a check, or if times were not estimated (Presync::automatic or causal).
   ClockTable clocks;
   std::optional<ClockBounds> bounds;               ///< only if asked for
   std::array<EdgeStatistics, k_edge_kinds> edges;  ///< counts by EdgeKind
@@ -442,7 +441,7 @@ struct IntervalChange {
   double max_share = 0;  ///< largest relative change, as a fraction
 };
 
-/// Differences between the times as measured and the corrected ones.
+/// Differences between the measured and the corrected times.
 struct CorrectionStatistics {
   std::uint64_t moved_events = 0;  ///< communication events (distinct stamps) that moved
   std::uint64_t compared_events = 0;
@@ -464,7 +463,7 @@ struct PhaseSeconds {
   double bounds = 0;  ///< error bounds, only if asked for
 };
 
-/// Cost of a run of correct(). The only part of its report that differs from run to run.
+/// Cost of a run of correct(). Only this part of its report differs between runs.
 struct RunReport {
   PhaseSeconds phases;
   std::uint64_t peak_memory_bytes = 0;  ///< resident set, mapped files included
@@ -504,8 +503,8 @@ struct CorrectReport {
   double gamma = 0;                      ///< smallest gamma of all clocks; 0: no amortization
   /// Smallest and largest delta of the processes, ticks; empty if it was not measured.
   std::optional<std::array<std::int64_t, 2>> measured_delta_ticks;
-  /// The largest displacement that no clock should exceed, by which gammas were chosen, ticks;
-  /// empty if gamma was given, or if nothing had to be compared.
+  /// The largest displacement that the choice of gammas accepts, ticks; empty if gamma was given,
+  /// or if nothing had to be compared.
   std::optional<std::int64_t> epsilon_ticks;
   /// Only if clocks have different gammas: those with the smaller ones, in order of location. All
   /// others have that of the first pass.
