@@ -33,19 +33,19 @@ inline constexpr Exact k_tick = k_billion;
 /// Largest stamp, delay and offset of constraints, ticks: 73 years of nanoseconds, as between
 /// clocks that count from 1970 and those that count from the start of a machine.
 inline constexpr std::int64_t k_longest = std::int64_t{1} << 61;
-/// No limit: above every sum of the lengths of a system.
+/// No limit: exceeds every sum of lengths in a system.
 inline constexpr Exact k_unbounded = Exact{1} << 125;
 
-/// Largest integer of ticks that is not above `value`; for a lower bound.
+/// `value` rounded down to whole ticks; for a lower bound.
 constexpr std::int64_t floor_ticks(Exact value) {
   return static_cast<std::int64_t>(floor_div(value, k_tick));
 }
-/// Smallest integer of ticks that is not below `value`; for an upper bound.
+/// `value` rounded up to whole ticks; for an upper bound.
 constexpr std::int64_t ceil_ticks(Exact value) {
   return static_cast<std::int64_t>(ceil_div(value, k_tick));
 }
 
-/// An interval of rates at which the offset u of a clock changes.
+/// An interval of the rates at which the offset u of a clock may change.
 struct RateRange {
   std::int64_t lower_ppb, upper_ppb;  ///< parts per billion; at most 10^8 (a tenth) in size
 
@@ -159,7 +159,7 @@ class System {
   }
 
   [[nodiscard]] const ClockLimits& limits(std::uint32_t clock) const { return limits_[clock]; }
-  /// Replace the limits on the momentary rate of a clock, and on its mean rate if it has some.
+  /// Replace the limits on a clock's momentary rate, and on its mean rate if it has some.
   void set_rate(std::uint32_t clock, RateRange rate) { limits_[clock].rate = rate; }
   void set_mean(std::uint32_t clock, RateRange mean) {
     if (limits_[clock].mean) limits_[clock].mean->rates = mean;
@@ -177,9 +177,9 @@ class System {
   [[nodiscard]] std::span<const Arc> arcs_from(Node node) const { return from_.of(node); }
   [[nodiscard]] std::span<const Arc> arcs_to(Node node) const { return to_.of(node); }
 
-  /// Calls use(other, length, is_mean) for every arc that limits on rates put between a node and
-  /// another one of its clock: the arc that leaves the node, or that enters it if not `leaves`.
-  /// `length` is an Exact.
+  /// Calls use(other, length, is_mean) for every arc between a node and another node of its clock
+  /// that limits on rates imply: the arc leaves the node, or enters it if not `leaves`. `length` is
+  /// an Exact.
   template <class Use>
   void for_each_limit(Node node, bool leaves, const Use& use) const {
     const std::uint32_t clock = clock_[node];
@@ -202,7 +202,7 @@ class System {
   [[nodiscard]] std::span<const Node> order() const { return order_; }
   [[nodiscard]] std::span<const std::uint32_t> positions() const { return position_; }
 
-  /// Kinds of constraints: those with numbers, and limits on rates.
+  /// Kinds of constraints: those that have numbers, and limits on rates.
   enum class Kind : std::uint8_t { edge, session, instance, rate, mean };
   /// Kind of the constraint with a number, and its place in Constraints::edges, sessions, ...
   [[nodiscard]] std::pair<Kind, std::uint32_t> name(std::uint32_t number) const;
@@ -223,7 +223,7 @@ class System {
   std::uint32_t edges_ = 0, sessions_ = 0;  ///< numbers of constraints
   std::vector<ClockLimits> limits_;
   std::vector<Node> first_;                   ///< first node of every clock, and the end
-  std::vector<std::pair<Node, Node>> lives_;  ///< nodes of the ends of lives with mean limits
+  std::vector<std::pair<Node, Node>> lives_;  ///< nodes of MeanLimit::first and last, per clock
   BigVector<std::int64_t> stamp_;             ///< stamp of every node
   BigVector<std::uint32_t> clock_;            ///< clock of every node
   BigVector<Node> order_;
@@ -245,9 +245,9 @@ class System {
                               of_cause.most(one.cause.stamp - other.cause.stamp);
 }
 
-/// The edges that no other one implies; of equal ones, one. With these limits on rates, and with
-/// any inside them, they have the same solutions as all, so a system of them is as good: where
-/// clocks talk often, it is much smaller. In order of clocks and stamps. O(n log n).
+/// Returns the edges that no other edge implies, one of equal edges, in order of clocks and stamps.
+/// Under these limits on rates, or tighter ones, they have the same solutions as all edges; where
+/// clocks communicate often, they are far fewer. O(n log n).
 std::vector<Edge> without_implied(std::span<const Edge> edges, std::span<const ClockLimits> clocks);
 
 }  // namespace entrain::difference

@@ -25,17 +25,17 @@
 
 namespace entrain::engine {
 
-/// Given edges, and instances, that an explanation sets aside: positions, increasing.
+/// Positions of given edges and instances that an explanation sets aside; increasing.
 struct IgnoredEdges {
   std::vector<std::uint32_t> edges, instances;
 
   [[nodiscard]] bool empty() const { return edges.empty() && instances.empty(); }
 };
 
-/// The times from which a check or a correction starts, and how they were found.
+/// The times from which a check or a correction starts, and their origin.
 ///
 /// Example: two processes, both clocks measured at begin and end of the program. `measured` maps
-/// the stamp 1000 of process 1 to 1400. The message received there was sent at 1450, so its edge is
+/// the stamp 1000 of process 1 to 1400. A message received there was sent at 1450, so its edge is
 /// violated. `presync` bends the clock and maps the stamp to 1460. Amortization starts from there.
 struct Timeline {
   trace::LoadedTrace loaded;
@@ -65,8 +65,8 @@ struct Timeline {
   Counters left_out;                          ///< see AlignReport::left_out
   double scan_s = 0, presync_s = 0, match_s = 0;  ///< seconds spent, each without the others
 
-  /// Maps of the measured times. If stored times violate edges, a clock that was set back
-  /// falls back in them, as stored.
+  /// Maps of the measured times; `stored` if the times as stored violate edges, since only these
+  /// show that a clock was set back.
   [[nodiscard]] std::span<const ClockMap> maps_as_stored() const {
     return stored_violated ? stored : measured.maps;
   }
@@ -104,9 +104,9 @@ struct TimelineUse {
 /// those by `measured`. Call it again if `presync` changes. Collective.
 void measure_shift(trace::Workers& workers, Timeline& timeline);
 
-/// Reads a trace and finds the times of its events. Collective over the processes; the same for any
-/// number of them. Errors: those of Source::load(), presynchronise() and match::build_graph(); for
-/// given edges those of formats::check_edges() and formats::graph_of().
+/// Reads a trace and finds the times of its events. Collective over the processes; their number
+/// does not affect the result. Errors: those of Source::load(), presynchronise() and
+/// match::build_graph(); for given edges those of formats::check_edges() and formats::graph_of().
 ///
 /// In a correction, Presync::automatic continues as Presync::causal if something is violated, there
 /// are at most k_most_bent_clocks clocks, and the archive was not corrected before. Locations that
@@ -117,12 +117,12 @@ Result<Timeline> find_timeline(trace::Workers& workers, const formats::Source& s
                                const CheckOptions& options, const TimelineUse& use,
                                Progress* progress);
 
-/// Proves in which intervals the clocks of a timeline lie (bounds::prove_intervals()). Collective.
+/// Proves intervals of the clocks of a timeline (bounds::prove_intervals()). Collective.
 Result<bounds::ProvenIntervals> prove(trace::Workers& workers, const Timeline& timeline,
                                       const BoundsOption& option, Progress* progress);
 
-/// Whether a report of these intervals needs their rows: if they are asked for, or for a page, if
-/// they are few enough to be drawn.
+/// True if a report of these intervals needs their rows: they are asked for, or few enough for a
+/// page to draw.
 bool wants_rows(const Timeline& timeline, const bounds::ProvenIntervals& proven,
                 const BoundsOption& option, bool page);
 

@@ -10,14 +10,14 @@
 #include "difference/solve.hpp"
 #include "explain/active_set.hpp"
 
-/// Explanations of infeasible constraints of a run: the one of minimum description length.
+/// Explains infeasible constraints of a run by minimum description length.
 namespace entrain::explain {
 
 /// Prices of relaxations, bits: minus the binary logarithm of how often one is true. Chosen, not
 /// measured; tests: explain_test.cpp.
 struct Prices {
   /// A clock was set: 20 bits for one gap between stamps in a million, 40 for the size of the step.
-  /// So a step is preferred where it replaces three wrong pairs.
+  /// So a step is preferred to three wrong pairs.
   static constexpr double step = 60;
   static constexpr double pair = 20;  ///< two records do not belong together: one pair in a million
   /// Causes and effects of all edges are exchanged: costs more than one wrong pair, but less than
@@ -81,9 +81,9 @@ struct Trust {
 
 /// Relaxations that make constraints feasible. All empty: the constraints are feasible.
 ///
-/// To add a kind of relaxation (a coarse clock, one name for several clocks, times that are none of
-/// the run), give the cycles that it breaks (Explainer::find_candidates), its price, and its change
-/// of the system (Explainer::relaxed).
+/// To add a kind of relaxation (a coarse clock, one name for several clocks, invalid times), give
+/// the cycles that it breaks (Explainer::find_candidates), its price, and its change of the system
+/// (Explainer::relaxed).
 struct Explanation {
   std::vector<Step> steps;              ///< increasing
   std::vector<std::uint32_t> evidence;  ///< number of cycles that each step breaks
@@ -100,23 +100,23 @@ struct Explanation {
 };
 
 /// Finds the cheapest relaxations that break all negative cycles: an implicit hitting set (R. Karp,
-/// 2010). Collects disjoint negative cycles: no two have a constraint in common. Finds the cheapest
-/// relaxations that break all of them, by branch and bound, exact if there are few. If the relaxed
-/// system is infeasible, adds its negative cycles and repeats. Where steps in several gaps between
-/// stamps break the same cycles, the step is in the longest gap; Explained::place_steps() moves it.
+/// 2010). Collects disjoint negative cycles: no two share a constraint. Breaks them at the least
+/// price by branch and bound, exact if they are few. If the relaxed system is infeasible, adds its
+/// negative cycles and repeats. Where steps in several gaps between stamps break the same cycles,
+/// the step is in the longest gap; Explained::place_steps() moves it.
 ///
 /// With Trust::may_be_exchanged a second search exchanges causes and effects of the edges. The
-/// search with the lower price so far goes on: this price is a lower bound of its final one.
+/// search with the lower price continues: that price is a lower bound on its final one.
 ///
 /// Clocks must have limits on momentary rates only, the same for all; there must be no sessions.
-/// Deterministic. Empty if the search takes more than `effort` or 8,192 cycles, or if no relaxation
-/// breaks some cycle.
+/// Deterministic. Empty if the search exceeds `effort` or 8,192 cycles, or if some cycle has no
+/// relaxation.
 ///
 /// Example: messages both ways tie clock 1 to clock 0 within 10 ticks. From stamp 1,000 on, all of
 /// them show clock 1 another 500 ticks ahead: the cheapest explanation is one step at 1,000.
 ///
-/// `estimate`: where searches begin; empty: unknown. `active`: first size of the active set. Both
-/// change how long the search takes, and which of several cheapest explanations it finds.
+/// `estimate`: start of the searches; empty: unknown. `active`: first size of the active set. Both
+/// affect the duration of the search, and which of several cheapest explanations it finds.
 std::optional<Explanation> explain(const difference::Constraints& constraints, const Trust& trust,
                                    difference::Effort& effort, const Estimate& estimate = {},
                                    std::size_t active = ActiveSet::k_first);

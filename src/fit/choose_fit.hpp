@@ -12,15 +12,15 @@ namespace entrain::fit {
 
 /// Returns the fit with the number of knots and the amplitude of greatest evidence (MacKay,
 /// Bayesian interpolation, 1992). Doubles the knots, up to `most_knots`, while the evidence grows,
-/// or else halves them; then climbs over amplitudes, multiples of the worst violation. `before`: a
-/// fit to nearly the same constraints, from which the search starts, or an empty one. Ignores
-/// `problem.knots`. `problem.tolerance` applies only to the fit of all clocks after knots and
-/// amplitude came from a sample.
+/// or else halves them; then searches amplitudes, multiples of the worst violation, by hill
+/// climbing. `before`: a fit to similar constraints, from which the search starts, or an empty one.
+/// Ignores `problem.knots`. `problem.tolerance` applies only to the fit of all clocks after knots
+/// and amplitude came from a sample.
 [[nodiscard]] CausalFit choose_fit(CausalProblem problem, std::size_t most_knots,
                                    const CausalFit& before = {});
 
-/// Fits have the same input at every member of a team. So rank 0 alone computes them, while the
-/// others wait. Both functions are collective, with the same result at every member.
+/// All members of a team have the same input of fits. So rank 0 alone computes them while the
+/// others wait. Both functions are collective, with one result for all members.
 
 /// Calls `compute` at rank 0 and broadcasts the result, of a trivially copyable type.
 template <class Compute>

@@ -18,16 +18,16 @@ namespace entrain::fit {
 ///       + sum_constraints max(0, e_to - e_from - slack + latency)^2 / sigma^2
 ///
 /// with lambda = T^3 / (12 A^2), T: length of the run, A: amplitude. Takes semi-smooth Newton steps
-/// with a line search from `start` (ClockErrors of the same knots, or empty: 0); where these would
-/// be many, an interior-point method. From an empty start, exactly 0 if zero errors meet all
-/// constraints. If neither method converges, the amplitude is divided by 10^(n/2), n up to 4:
-/// CausalFit::amplitude. Deterministic. (docs/method.md, section 8)
+/// with a line search from `start` (ClockErrors of the same knots, or empty: 0), or an
+/// interior-point method if these would be many. An empty start yields exactly 0 if zero errors
+/// meet all constraints. If neither method converges, the amplitude is divided by 10^(n/2), n up to
+/// 4: CausalFit::amplitude. Deterministic. (docs/method.md, section 8)
 [[nodiscard]] CausalFit fit_causal(const CausalProblem& problem, double amplitude,
                                    const ClockErrors& start = {});
 
 /// Solves one problem for any number of amplitudes (fit_causal()): active-set selection around
-/// Newton's method and an interior-point method. Every fit has a budget of multiplications; one
-/// that would exceed it does not converge. The fits do not depend on each other.
+/// Newton's method and an interior-point method. Every fit has a budget of multiplications and does
+/// not converge if it would exceed that. Fits are independent.
 class FitSolver {
  public:
   /// `problem` must outlive this.

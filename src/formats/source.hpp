@@ -51,7 +51,7 @@ struct GivenEdges {
   std::span<const char> weak{};
 };
 
-/// Times of a new trace, and the way in which it is written.
+/// Times of a new trace, and how to write it.
 struct WritePlan {
   trace::Workers& workers;
   const trace::LoadedTrace& loaded;  ///< trace that Source::load() has read
@@ -108,7 +108,7 @@ class Staged : public Uncopied {
                                                                   bool anew,
                                                                   Progress* progress) const = 0;
 
-  /// Adds facts of the correction, where the result has a place for them. Before commit(). Errors:
+  /// Adds facts about the correction if the result has a place for them. Before commit(). Errors:
   /// ErrorKind::output.
   [[nodiscard]] virtual Result<void> annotate(const Attributes&) const { return {}; }
 
@@ -180,13 +180,13 @@ class TimedEvents : public Uncopied {
 /// Clock maps that shift all events of a clock alike, and what they leave out.
 struct ConstantShifts {
   std::vector<ClockMap> maps;
-  std::vector<std::int64_t> left_out;  ///< largest distance of each clock from its map, ticks
+  std::vector<std::int64_t> left_out;  ///< per clock: largest distance from its map, ticks
   std::string note;  ///< names the clock of which they leave out most; empty if they are exact
 };
 
-/// The shift of each clock is the middle between the least and the largest one that `maps` ask for
-/// while it has events. Maps of clocks without events become identities. The first clock of a
-/// process decides for all of it: they are in one file.
+/// Shifts each clock by the midpoint of the offsets that its map has during its events. Maps of
+/// clocks without events become identities. All clocks of a process get the shift of its first one,
+/// since they are in one file.
 ///
 /// Example: a map adds 100 ns to the first event of a clock and 300 ns to the last one. The shift
 /// is 200 ns, and up to 100 ns are left out.
@@ -212,8 +212,8 @@ class Source : public Uncopied {
   /// Name of the format with its article, for messages; example: "an OTF2 archive".
   [[nodiscard]] virtual std::string format_name() const = 0;
   [[nodiscard]] virtual Remarks remarks() const { return {}; }
-  /// True if this is a result of this tool, and the verdict on it was `unproven`. A mark beside the
-  /// result says so, which copies may lack.
+  /// True if this is a result of this tool with the verdict `unproven`. A mark beside the result
+  /// says so; copies may lack it.
   [[nodiscard]] bool is_unproven() const { return is_unproven_; }
   void set_unproven(bool is_unproven) { is_unproven_ = is_unproven; }
   /// Time that opening took, s.
@@ -238,8 +238,8 @@ class Source : public Uncopied {
   /// samples that were measured apart, or empty. Errors: those of reading samples.
   [[nodiscard]] virtual Result<Clocks> clock_table(const trace::LoadedTrace& loaded,
                                                    const std::string& clock_samples) const = 0;
-  /// Name of the event of a clock at a stamp, by which a user finds it: its trace, span and
-  /// operation; "" where the format has none, or kept only the names of the worst edges.
+  /// Name by which a user finds the event of a clock at a stamp: its trace, span and operation; ""
+  /// where the format has none, or kept only the names of the worst edges.
   [[nodiscard]] virtual std::string event_name(LocationIndex, std::uint64_t) const { return ""; }
   /// Adds to a report the counts that do not follow from edges: calls without edges, coverage.
   virtual void complete(CheckReport&) const {}
@@ -276,7 +276,7 @@ class Source : public Uncopied {
   }
   /// Largest new stamp that can be written, ticks.
   [[nodiscard]] virtual std::uint64_t latest_stamp() const { return ~std::uint64_t{0} >> 1; }
-  /// Writes the trace with other times, and no other change, beside `output`. Collective. Errors:
+  /// Writes the trace beside `output`, and changes only its times. Collective. Errors:
   /// ErrorKind::input for files that changed since they were read, ErrorKind::output.
   [[nodiscard]] virtual Result<std::unique_ptr<Staged>> stage(
       const WritePlan& plan, const std::filesystem::path& output) const = 0;

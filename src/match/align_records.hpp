@@ -18,19 +18,19 @@ struct EndRecord {
   std::uint32_t number = 0;    ///< number on its side, ends that the routine inserts included
   std::uint32_t symbol = 0;    ///< code of size and kind; partners have equal symbols
   std::uint32_t doubt = trace::RecordedClock::k_unknown;  ///< RecordedClock::doubt()
-  /// Ticks of a call that ends after all calls of its instance began; k_unknown: other ends.
+  /// Ticks of a call that ends after all calls of its instance begin; other ends: k_unknown.
   std::uint32_t duration = trace::RecordedClock::k_unknown;
   bool after_gap = false;  ///< a gap of the recording lies just before it
   bool unclear = false;    ///< another end may have its number, so numbers do not pair it
 };
 
-/// Properties of a side of a channel.
+/// Properties of one side of a channel.
 struct SideFacts {
   std::uint32_t position = 0;  ///< EndRecord::position of the end of the trace
   std::uint32_t total = 0;     ///< EndRecord::number of the end of the trace
   std::uint32_t kinds = 0;     ///< kinds of operations of the process; 0: it has no routine
   std::uint32_t evidence = 0;  ///< evidence against a mistake in the numbers, bits
-  std::uint32_t before_gaps = 0, after_gaps = 0;  ///< ends that lie before all gaps, after all
+  std::uint32_t before_gaps = 0, after_gaps = 0;  ///< ends before all gaps, after all
   bool ends_in_gap = false;                       ///< a gap follows the last end
 };
 
@@ -63,17 +63,17 @@ struct Alignment {
 ///   - the cost of lost records: constant for a stretch of unpaired ends of one side, more where
 ///     both sides lost some, 0 where the other side has a gap;
 ///   - the cost of a changed shift, receive.position - send.position, from one pair to the next: a
-///     program that repeats itself keeps it;
+///     repetitive program keeps it;
 ///   - the cost of the distance of each delay from the median of the 16 delays before it, in units
 ///     of the usual change of delays on this channel. So clocks need not agree.
-/// A beam search (BeamSearch) finds the cheapest alignment. A pair of it counts if the cheapest
-/// alignment without that pair costs more by a margin. Stretches without irregularities need no
-/// search, unless many ends are unpaired. Where only delays can contradict the recorded order,
-/// an alignment that shifts ends yields no pairs: in lockstep, all delays are steady.
+/// A beam search (BeamSearch) finds the cheapest alignment. A pair counts if the cheapest alignment
+/// without it costs more by a margin. Stretches without irregularities need no search, unless many
+/// ends are unpaired. Where only delays can contradict the recorded order, an alignment that shifts
+/// ends yields no pairs: in lockstep, all delays are steady.
 ///
 /// Example: sends at 100, 200, 300, 400; receives at 105, 205, 405; equal symbols. The cheapest
-/// alignment leaves the third send unpaired: delays of 5, 5 and 5. Without the fourth one instead,
-/// the last delay would be 105.
+/// alignment leaves the third send unpaired: delays are 5, 5 and 5. If it left out the fourth, the
+/// last delay would be 105.
 ///
 /// Integers only: equal results on every machine. O(n + m) for n sends and m receives.
 Alignment align_records(const Side& sends, const Side& receives);
@@ -86,8 +86,8 @@ Alignment align_between_gaps(const Side& sends, const Side& receives, bool with_
 /// have as many ends, and those that align_between_gaps() takes as partners have equal symbols.
 bool only_gaps_lose(const Side& sends, const Side& receives, bool with_gaps);
 
-/// True if two ends may belong together: their symbols are equal, and neither is an effect before
-/// its cause even with the largest clock errors.
+/// True if two ends may belong together: their symbols are equal, and no effect precedes its cause
+/// by more than clock errors explain.
 [[nodiscard]] bool may_pair(const EndRecord& send, const EndRecord& receive);
 
 }  // namespace entrain::match

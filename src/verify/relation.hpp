@@ -32,19 +32,19 @@ namespace entrain::verify {
 /// Every member makes the outlines of the processes it owns. Sends then go to the owner of the
 /// receiving process, which pairs them (Channels); calls go to the members that form their
 /// instances (GatheredCalls); edges between threads stay (ThreadRelation). Where records are
-/// missing, the claims of a witness say which belong together, and are verified. Memory: 12 bytes
-/// per end of a message and 32 per call, plus the working memory for one process; 24 more per end
-/// of a message where messages are missing (EndFacts).
+/// missing, it verifies the claims of a witness about which belong together. Memory: 12 bytes per
+/// end of a message and 32 per call, plus the working memory for one process; 24 more per end of a
+/// message where messages are missing (EndFacts).
 ///
 /// Example: location 0 (process 0) sends at 1000 and 1200, location 1 (process 1) receives at 500
 /// and 1300; both use tag 7 of the world. The two sends and the two receives name the channel
-/// {message, 0 -> 1, world, tag 7}. So the first edge is 1000 -> 500, a violation by 500 ticks, and
-/// the second one is 1200 -> 1300, which holds. A send with tag 8 would count as unmatched.
+/// {message, 0 -> 1, world, tag 7}. So the first edge is 1000 -> 500, violated by 500 ticks, and
+/// the second is 1200 -> 1300, which holds. A send with tag 8 would count as unmatched.
 ///
-/// Deliberately shares no code with match/, which the corrector uses: it pairs complete records
-/// itself. Operations that cannot be paired are counted, never an error; a claim that does not hold
-/// is one. The relation depends neither on the partition nor on the times; only the distribution of
-/// its parts over the members depends on the partition.
+/// It shares no code with match/, which the corrector uses, on purpose: it pairs complete records
+/// itself. Operations that cannot be paired are counted; a claim that does not hold is an error.
+/// The relation depends neither on the partition nor on the times; only the distribution of its
+/// parts over the members depends on the partition.
 class Relation {
  public:
   /// Collective. The trace and `maps` (per location: stored stamp -> time) must outlive it; so must
@@ -59,7 +59,7 @@ class Relation {
   /// as for build(). O(n).
   void set_maps(const trace::Share& share, std::span<const ClockMap> maps);
 
-  /// These pairs are no edges; increasing. They must outlive the relation.
+  /// Excludes these pairs, in increasing order. They must outlive the relation.
   void leave_out(std::span<const trace::WrongPair> pairs) { wrong_pairs_ = pairs; }
   [[nodiscard]] bool is_whole() const { return wrong_pairs_.empty(); }
 
@@ -68,7 +68,7 @@ class Relation {
   [[nodiscard]] const Unmatched& unmatched() const { return left_out_.unmatched; }
   [[nodiscard]] const Skipped& skipped() const { return left_out_.skipped; }
   [[nodiscard]] const Coverage& coverage() const { return left_out_.coverage; }
-  /// The same per process: a receive counts to its sender, too.
+  /// The same per process: a receive counts for both of its processes.
   [[nodiscard]] std::span<const ProcessCoverage> process_coverage() const {
     return process_coverage_;
   }
@@ -77,8 +77,8 @@ class Relation {
   [[nodiscard]] bool decreasing() const { return decreasing_; }
 
   [[nodiscard]] std::span<const MatchedChannel> channels() const { return channels_.all(); }
-  /// The k-th pair of a channel; false if both ends are on one location, or if it was left out:
-  /// that is no edge.
+  /// The k-th pair of a channel. False if it is no edge: both ends are on one location, or it was
+  /// left out.
   [[nodiscard]] bool pair(const MatchedChannel& channel, std::uint32_t k, Pair& out) const;
 
   /// Calls `use` with each edge of this member that belongs to no instance.

@@ -14,13 +14,13 @@ namespace likely {
 class Search;
 }
 
-/// A bound on what has to be added to a clock at a time.
+/// A bound on the correction of a clock at a time.
 struct Bound {
   std::int64_t time = 0;    ///< ns, by another clock
   std::int64_t offset = 0;  ///< ns
-  bool is_upper = false;    ///< the bound is a largest value, else a least one
-  std::int32_t price = 0;   ///< bits to tell that it does not hold
-  std::uint32_t edge = 0;   ///< the caller's number of what sets it
+  bool is_upper = false;    ///< it is an upper bound, else a lower one
+  std::int32_t price = 0;   ///< bits that its violation costs
+  std::uint32_t edge = 0;   ///< the caller's number of the edge that sets it
 };
 
 inline bool holds(const Bound& bound, std::int64_t offset) {
@@ -34,23 +34,23 @@ struct ClockPrices {
   static constexpr std::int32_t fast = 40;        ///< the same as explain::Prices::rate
   static constexpr std::int32_t slew = 80;        ///< a step that takes time: two times, one size
   static constexpr std::int32_t rate = 8;         ///< it drifts: one rate of some 200
-  static constexpr std::int64_t usual_ppm = 100;  ///< most drift between two clocks
-  static constexpr std::int64_t wander_ppm = 5;   ///< most that a rate differs from the drift
-  static constexpr std::int64_t fast_ppm = 1000;  ///< clocks without a time service
+  static constexpr std::int64_t usual_ppm = 100;  ///< largest usual drift between two clocks
+  static constexpr std::int64_t wander_ppm = 5;   ///< largest deviation of a rate from the drift
+  static constexpr std::int64_t fast_ppm = 1000;  ///< largest drift without a time service
 };
 
-/// A clock as some bounds show it.
+/// A clock that explains some bounds.
 struct LikelyClock {
   std::vector<std::int64_t> offsets;  ///< correction at each bound, ns; all 0: the clock is right
   std::int32_t bits = 0;              ///< its price and those of the bounds that do not hold
 };
 
-/// Finds the clock that costs least to tell (Viterbi, 1967). It is right, or its offset drifts
-/// evenly with a little wander; and it may be set at any bound, or slewed from one to another one:
-/// its offset rises, or falls, by up to ClockPrices::fast_ppm. The drift is taken from the cheapest
-/// clock of any rates up to the limit; one that drifts is not slewed. O(n), with at most 256 pieces
-/// of costs, whose memory serves the next search; where a clock is known, and one that costs less
-/// is searched, a few pieces: what all clocks cost from each bound on is learnt first.
+/// Finds the clock of minimum description length (Viterbi, 1967). It is right, or its offset drifts
+/// at a constant rate with a little wander. It may be set at any bound, or slewed from one bound to
+/// another: its offset rises, or falls, by up to ClockPrices::fast_ppm. The cheapest clock of any
+/// rates up to the limit gives the drift; a clock that drifts is not slewed. O(n): a cost function
+/// has at most 256 pieces, whose memory serves the next search. With a limit `most`, a few pieces
+/// suffice: a backward pass first bounds the costs of the rest from each bound on.
 ///
 /// Example: nine bounds of 20 bits each allow offsets of -80 to 80, and then one demands 5,000. The
 /// clock is right for 20 bits: a clock that was set would cost 60.
