@@ -198,8 +198,8 @@ class Checker {
       report.set_aside.push_back(
           {.kind = "unpaired",
            .clock = name,
-           .records = static_cast<std::uint64_t>(operations - paired),
-           .total = static_cast<std::uint64_t>(operations),
+           .records = operations - paired,
+           .total = operations,
            .is_decisive = true,
            .reason = fmt::format("{} of {} messages and collective calls of {} could be checked",
                                  paired == 0 ? "none" : fmt::format("only {}", paired), operations,

@@ -105,8 +105,8 @@ struct Skipped {
 /// Receives and collective calls that concern a process and others, and how many of them are
 /// paired.
 struct ProcessCoverage {
-  std::int64_t operations = 0;  ///< its receives, those of what it sent, and its calls
-  std::int64_t paired = 0;      ///< of these
+  std::uint64_t operations = 0;  ///< its receives, those of what it sent, and its calls
+  std::uint64_t paired = 0;      ///< of these
 };
 
 /// Counts of operations without edges, and of those with some.

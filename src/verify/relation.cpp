@@ -30,11 +30,21 @@ Result<Relation> Relation::build(const trace::Share& share, std::span<const Cloc
 
 std::vector<Outline> Relation::outline(const trace::Share& share, const Cancel& cancel) {
   std::vector<Outline> outlines;
+  process_coverage_.resize(places_->process_count());
   Outliner outliner(*trace_, *places_, left_out_);
   for (std::uint32_t p = 0; p < places_->process_count(); ++p) {
     if (places_->owner(p) != share.team.rank()) continue;
     if (cancel.asked()) break;
+    const Coverage before = left_out_.coverage;
     outlines.push_back(outliner.outline(p));
+    const Coverage& now = left_out_.coverage;
+    process_coverage_[p].operations +=
+        now.receives + now.collective_calls - before.receives - before.collective_calls;
+    for (const Outline::Channel& channel : outlines.back().channels) {
+      const ChannelKey& key = channel.key;
+      if (channel.send || key.stage != Stage::message || key.sender == key.receiver) continue;
+      process_coverage_[key.sender].operations += channel.count;
+    }
     if (outlines.back().has_threads) threads_.add_process(p, left_out_.unmatched);
     stamps_decrease_ = stamps_decrease_ || outlines.back().decreasing;
   }
@@ -55,8 +65,6 @@ Result<void> Relation::meet(const trace::Share& share, AlltoallvRule alltoallv,
   channels_ = Channels(share.team, *places_, outlines);
   Spaces spaces(share.team, trace_->definitions, outlines);
   const auto comms = static_cast<SpaceIndex>(trace_->definitions.comms.size());
-  process_coverage_.resize(places_->process_count());
-  for (const Outline& outline : outlines) count_operations(outline);
   const bool missing = share.team.any(any_inner_gaps(share) || !channels_.complete());
   const bool calls_missing = missing || spaces.unequal(0, comms);
   const bool any_missing = calls_missing || spaces.unequal(comms, k_none);
@@ -81,37 +89,22 @@ Result<void> Relation::meet(const trace::Share& share, AlltoallvRule alltoallv,
   return share.team.agree(meet_calls(share, alltoallv, std::move(outlines), spaces, claimed));
 }
 
-void Relation::count_operations(const Outline& outline) {
-  for (const Outline::Channel& channel : outline.channels) {
-    const ChannelKey& key = channel.key;
-    if (channel.send || key.stage != Stage::message || key.sender == key.receiver) continue;
-    for (const std::uint32_t process : {key.sender, key.receiver}) {
-      process_coverage_[process].operations += channel.count;
-    }
-  }
-  for (const Outline::Column& column : outline.columns) {
-    const trace::Comm& comm = comm_of(trace_->definitions, column.space);
-    if (comm.group_a.size() + comm.group_b.size() < 2) continue;
-    process_coverage_[outline.process].operations += column.count;
-  }
-}
-
 void Relation::count_paired(Team& team, std::span<const std::int64_t> in_instances) {
   for (const MatchedChannel& channel : channels()) {
     const ChannelKey& key = channel.key;
-    if (key.stage != Stage::message || key.sender == key.receiver) continue;
-    for (const std::uint32_t process : {key.sender, key.receiver}) {
-      process_coverage_[process].paired += channel.pairs;
-    }
+    if (key.stage != Stage::message || is_within_location(key, *places_)) continue;
+    process_coverage_[key.receiver].paired += channel.pairs;
+    if (key.sender != key.receiver) process_coverage_[key.sender].paired += channel.pairs;
   }
   std::vector<std::int64_t> counts;
   for (std::size_t p = 0; p < process_coverage_.size(); ++p) {
-    counts.push_back(process_coverage_[p].operations);
-    counts.push_back(process_coverage_[p].paired + in_instances[p]);
+    counts.push_back(static_cast<std::int64_t>(process_coverage_[p].operations));
+    counts.push_back(static_cast<std::int64_t>(process_coverage_[p].paired) + in_instances[p]);
   }
   team.reduce(Team::Reduction::sum, counts);
   for (std::size_t p = 0; p < process_coverage_.size(); ++p) {
-    process_coverage_[p] = {counts[2 * p], counts[2 * p + 1]};
+    process_coverage_[p] = {static_cast<std::uint64_t>(counts[2 * p]),
+                            static_cast<std::uint64_t>(counts[2 * p + 1])};
   }
 }
 

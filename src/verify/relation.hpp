@@ -123,7 +123,6 @@ class Relation {
                           std::vector<Outline>&& outlines, Spaces& spaces, bool claimed);
   void note_order(const trace::Share& share);
   void count_named();
-  void count_operations(const Outline& outline);
   /// Counts what is paired, and sums process_coverage_ over all members. Collective.
   void count_paired(Team& team, std::span<const std::int64_t> in_instances);
   void for_each_named_pair(const std::function<void(const Pair&)>& use) const;
