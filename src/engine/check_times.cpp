@@ -141,7 +141,7 @@ void doubt_correction(CheckReport& report) {
       {.kind = "unproven_correction",
        .clock = "",
        .is_decisive = true,
-       .reason = "the correction that wrote these times was unproven; a check of the original "
+       .reason = "these times come from a correction that was unproven; a check of its original "
                  "says why"});
   if (report.judgement.verdict == Verdict::clean) {
     report.judgement = {Verdict::unproven, Doubt::set_aside};
@@ -160,7 +160,7 @@ void complete(const CheckSetting& setting, CheckReport& report) {
       report.judgement = {Verdict::unproven, Doubt::no_edges};
     }
   }
-  if (setting.source != nullptr && setting.source->is_unproven()) doubt_correction(report);
+  if (setting.timeline.is_unproven) doubt_correction(report);
   if (setting.told == nullptr) return;
   report.explanations = setting.told->all;
   const std::vector<SetAside>& aside = setting.told->set_aside;

@@ -50,6 +50,18 @@ bool same_edges(const Edges& a, const Edges& b) {
          std::ranges::equal(a.instances, b.instances, alike);
 }
 
+/// True if a check of the result could not find why the verdict is `unproven`: what is not paired
+/// in the original is not paired in the result.
+bool is_doubt_lost(const Judgement& judgement, const CheckReport& after) {
+  if (judgement.verdict != Verdict::unproven) return false;
+  if (judgement.doubt != Doubt::set_aside) {
+    return judgement.doubt != Doubt::low_coverage && judgement.doubt != Doubt::no_edges;
+  }
+  return !std::ranges::all_of(after.set_aside, [](const SetAside& one) {
+    return !one.is_decisive || one.kind == "unpaired";
+  });
+}
+
 bool has_dropped(const Counters& cycles) { return count_of(cycles, "dropped_components") > 0; }
 
 /// Position of the second knot of the segment of a map over a gap in the stamps in which its offset
@@ -220,7 +232,7 @@ Result<void> Correction::commit(const CorrectReport& report) {
     }
     told = staged_->annotate(facts);
   }
-  const bool unproven = report.judgement && report.judgement->verdict == Verdict::unproven;
+  const bool unproven = report.judgement && is_doubt_lost(*report.judgement, report.after);
   return processes_.agree(told ? staged_->commit(unproven) : told);
 }
 

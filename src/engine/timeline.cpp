@@ -67,6 +67,7 @@ class Finder : TimelineExplainer {
     t_.report.presync = t_.presync.method;
     t_.report.reason = t_.presync.clocks.reason;
     t_.report.clocks = t_.domains.count();
+    t_.is_unproven = source_.is_unproven();
     return std::move(t_);
   }
 

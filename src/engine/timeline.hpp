@@ -62,6 +62,7 @@ struct Timeline {
   explain::Told told;                         ///< explanation, if no clocks meet all edges
   std::vector<trace::WrongPair> wrong_pairs;  ///< pairs of records that are no edges; increasing
   IgnoredEdges set_aside;                     ///< the same of given edges
+  bool is_unproven = false;                   ///< see formats::Source::is_unproven()
   Counters left_out;                          ///< see AlignReport::left_out
   double scan_s = 0, presync_s = 0, match_s = 0;  ///< seconds spent, each without the others
 

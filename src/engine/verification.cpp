@@ -180,6 +180,7 @@ Result<void> Verification::check_given(const formats::Source& written) {
   check.presync = Presync::none;
   TRY_ASSIGN(written_, find_timeline(of_.workers, written, check, {.purpose = Purpose::bounds},
                                      of_.progress));
+  written_->is_unproven = of_.timeline.is_unproven;
   CheckSetting of_written =
       setting_of(of_.workers, written, *written_, of_.options.check, of_.progress);
   // What the correction set aside it did not meet on purpose, though the copy may.

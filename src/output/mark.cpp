@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -232,14 +233,6 @@ std::string attribute_of(const fs::path& path) {
 
 }  // namespace
 
-bool is_unproven(const fs::path& path) {
-  const auto says_so = [](const fs::path& folder) {
-    const std::string mark = read_mark(folder);
-    return mark.starts_with(k_finished) && mark.substr(k_finished.size()).starts_with(k_unproven);
-  };
-  return attribute_of(path).ends_with(k_unproven) || says_so(path) || says_so(path.parent_path());
-}
-
 Result<void> check_own_file(const fs::path& path) {
   TRY_ASSIGN(const Checksum inside, checksum_of(path));
   if (inside.bytes == 0) return {};
@@ -276,6 +269,26 @@ Result<void> check_own_folder(const fs::path& folder) {
         if (lines.contains(line) && is_as_it_was) return {};
         return output_error("{} was added or changed after entrain had written it", path.string());
       });
+}
+
+bool any_unproven(std::span<const fs::path> paths) {
+  std::map<fs::path, std::string> marks;
+  const auto says_so = [&](const fs::path& folder, std::string_view line) {
+    const auto [mark, is_new] = marks.try_emplace(folder);
+    if (is_new) mark->second = read_mark(folder);
+    const std::string start = std::string(k_finished) + std::string(k_unproven);
+    return mark->second.starts_with(start) &&
+           mark->second.find(line, start.size() - 1) != line.npos;
+  };
+  return std::ranges::any_of(paths, [&](const fs::path& path) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) return false;
+    if (S_ISDIR(status.st_mode)) return says_so(path, "");
+    const std::string own = attribute_of(path);
+    if (!own.empty()) return own.ends_with(k_unproven) && check_own_file(path);
+    return says_so(path.parent_path(),
+                   fmt::format("\n{} {}\n", status.st_size, path.filename().string()));
+  });
 }
 
 }  // namespace entrain

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 
 #include <entrain/error.hpp>
 
@@ -19,7 +20,7 @@ Result<void> complete_mark(const std::filesystem::path& path);
 
 /// Marks a complete file whose text has no place for a mark, by an attribute that the file system
 /// keeps with it; copies do not have it. Without effect where it keeps none. `unproven`: see
-/// is_unproven().
+/// any_unproven().
 void mark_file(const std::filesystem::path& path, bool unproven = false);
 
 /// Name of the file that is the mark of a folder. It lists size and name of everything in the
@@ -29,7 +30,7 @@ inline constexpr const char* k_folder_mark = ".entrain-result";
 /// Marks a new folder as unfinished: all that is in it is this tool's. Errors: ErrorKind::output.
 Result<void> mark_unfinished(const std::filesystem::path& folder);
 /// Makes the mark that of a complete result. Nothing may be written to the folder afterwards.
-/// `unproven`: see is_unproven(). Errors: ErrorKind::output.
+/// `unproven`: see any_unproven(). Errors: ErrorKind::output.
 Result<void> mark_finished(const std::filesystem::path& folder, bool unproven = false);
 /// Marks a hidden folder whose file takes the place of an old one: what is in it then, may be
 /// anybody's. Errors: ErrorKind::output.
@@ -38,9 +39,10 @@ Result<void> mark_replacing(const std::filesystem::path& folder);
 bool is_unfinished(const std::filesystem::path& folder);
 bool is_replacing(const std::filesystem::path& folder);
 
-/// True if the mark of a file or folder, or of the folder of a file, says that the verdict on the
-/// result was `unproven`. What its doubt was about may be gone from the new times.
-bool is_unproven(const std::filesystem::path& path);
+/// True if one of these is an unchanged result with a mark which says that the verdict on it was
+/// `unproven`: a folder, or a file with a mark of its own, or one that the mark of its folder
+/// lists. What the doubt was about may be gone from the new times.
+bool any_unproven(std::span<const std::filesystem::path> paths);
 
 /// Accepts a regular file that is empty or carries its mark unchanged, inside or as an attribute,
 /// and a folder that is empty or holds nothing but what its mark lists, unchanged since. Something

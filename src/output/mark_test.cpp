@@ -22,6 +22,7 @@ using testing::HasSubstr;
 
 TEST(Marks, say_that_a_verdict_was_unproven) {
   const TempFolder root;
+  const auto is_unproven = [](const fs::path& path) { return any_unproven(std::array{path}); };
   for (const bool unproven : {false, true}) {
     const fs::path name = root / (unproven ? "doubtful" : "proven");
     auto output = OutputFolder::create(name, {});
@@ -38,6 +39,13 @@ TEST(Marks, say_that_a_verdict_was_unproven) {
     EXPECT_EQ(is_unproven(root / "single"), unproven);
   }
   EXPECT_FALSE(is_unproven(root / "nowhere"));
+  // What is no part of the result, or was changed, is none.
+  put(root / "doubtful" / "other");
+  EXPECT_FALSE(is_unproven(root / "doubtful" / "other"));
+  mark_file(root / "doubtful" / "file");  // a later result in its place
+  EXPECT_FALSE(is_unproven(root / "doubtful" / "file"));
+  put(root / "single", "something else");
+  EXPECT_FALSE(is_unproven(root / "single"));
 }
 
 TEST(Marks, of_folders_list_what_is_in_them_whatever_its_name) {

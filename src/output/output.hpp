@@ -67,7 +67,7 @@ class OutputFolder {
   [[nodiscard]] std::uint64_t leftovers_removed() const { return staging_.leftovers_removed(); }
 
   /// Marks the folder as complete, waits until all files are on the disk and gives it its final
-  /// name; an old result there is removed after the exchange. `unproven`: see is_unproven().
+  /// name; an old result there is removed after the exchange. `unproven`: see any_unproven().
   /// Errors: ErrorKind::output.
   Result<void> commit(bool unproven = false);
 
@@ -99,7 +99,7 @@ class OutputFile {
   /// Final name, absolute.
   [[nodiscard]] const std::filesystem::path& place() const { return place_; }
   /// Waits until the file is on the disk and gives it its final name. `unproven`: see
-  /// is_unproven(). Errors: ErrorKind::output.
+  /// any_unproven(). Errors: ErrorKind::output.
   Result<void> commit(bool unproven = false);
   /// The same as commit() of two files that belong together: none appears alone. After an error
   /// both places are as they were, unless only the last step failed, waiting for the names to be on

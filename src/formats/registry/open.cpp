@@ -380,11 +380,14 @@ Result<std::unique_ptr<Source>> open_standard_input(unsigned threads, const Read
   return tl::unexpected(std::move(error));
 }
 
-/// True for a result whose correction was unproven. The files beside a manifest have other times
-/// than the result.
-bool is_unproven_result(const fs::path& path) {
-  return path != k_standard_input && is_unproven(path) &&
-         !file_exists(path / kineto::k_manifest_name);
+/// True if some of these are results whose correction was unproven. The files beside a manifest
+/// have other times than the result.
+bool any_unproven_result(Paths paths) {
+  std::erase_if(paths, [](const fs::path& path) {
+    return path == k_standard_input || file_exists(path / kineto::k_manifest_name) ||
+           file_exists(path.parent_path() / kineto::k_manifest_name);
+  });
+  return any_unproven(paths);
 }
 
 Result<std::unique_ptr<Source>> open_any(const Paths& paths, unsigned threads,
@@ -428,7 +431,7 @@ Result<std::unique_ptr<Source>> open_any(const Paths& paths, unsigned threads,
 
 Result<std::unique_ptr<Source>> open(const Paths& paths, unsigned threads, const ReadOptions& how) {
   TRY_ASSIGN(std::unique_ptr<Source> source, open_any(paths, threads, how));
-  source->set_unproven(std::ranges::any_of(paths, is_unproven_result));
+  source->set_unproven(any_unproven_result(paths));
   return source;
 }
 
