@@ -414,6 +414,12 @@ std::optional<LikelyClock> ClockFinder::find(std::span<const Bound> bounds, std:
     most = best->bits;
   }
   if (ClockPrices::wrong + ClockPrices::slew + search.least_cost() >= most) return best;
+  // Late ends are no evidence: in a queue that grows, work is later and later, as by a clock that
+  // is slewed.
+  const auto speaks_for_slew = [](const Bound& bound) {
+    return bound.is_begin && likely::is_broken(bound);
+  };
+  if (std::ranges::count_if(bounds, speaks_for_slew) < ClockPrices::slew_begins) return best;
   std::optional<LikelyClock> slewed = search.run(bounds, ClockPrices::wander_ppm, most, true);
   return slewed ? slewed : best;
 }

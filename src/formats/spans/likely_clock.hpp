@@ -21,6 +21,7 @@ struct Bound {
   bool is_upper = false;    ///< it is an upper bound, else a lower one
   std::int32_t price = 0;   ///< bits that its violation costs
   std::uint32_t edge = 0;   ///< the caller's number of the edge that sets it
+  bool is_begin = false;    ///< of work that cannot be early: no right clock breaks it
 };
 
 inline bool holds(const Bound& bound, std::int64_t offset) {
@@ -33,6 +34,7 @@ struct ClockPrices {
   static constexpr std::int32_t step = 60;        ///< the same as explain::Prices::step
   static constexpr std::int32_t fast = 40;        ///< the same as explain::Prices::rate
   static constexpr std::int32_t slew = 80;        ///< a step that takes time: two times, one size
+  static constexpr std::int32_t slew_begins = 3;  ///< begins that a right clock has to break
   static constexpr std::int32_t rate = 8;         ///< it drifts: one rate of some 200
   static constexpr std::int64_t usual_ppm = 100;  ///< largest usual drift between two clocks
   static constexpr std::int64_t wander_ppm = 5;   ///< largest deviation of a rate from the drift

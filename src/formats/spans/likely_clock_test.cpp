@@ -21,7 +21,7 @@ constexpr std::int64_t k_s = 1'000'000'000;
 /// Bounds of calls that allow offsets from `offset` - 80 to `offset` + 80.
 void allow(std::int64_t time, std::int64_t offset, std::vector<Bound>& bounds) {
   bounds.push_back({time, offset - 80, false, 20});
-  bounds.push_back({time, offset + 80, true, 40});
+  bounds.push_back({time, offset + 80, true, 40, 0, true});
 }
 
 TEST(LikelyClock, is_right_if_one_bound_says_something_else) {
@@ -73,11 +73,26 @@ TEST(LikelyClock, may_be_slewed) {
     };
     for (int i = 0; i < 140; ++i) allow(i * k_s, offset_at(i), bounds);
     const LikelyClock clock = ClockFinder().find(bounds).value();
+    if (sign > 0) {  // only ends are broken by a right clock: they may be late
+      EXPECT_GT(clock.bits, 2 * ClockPrices::slew);
+      continue;
+    }
     EXPECT_EQ(clock.bits, ClockPrices::wrong + ClockPrices::slew);
     for (int i = 0; i < 140; ++i) {
       EXPECT_LE(std::abs(clock.offsets[2 * static_cast<std::size_t>(i)] - offset_at(i)), 80);
     }
   }
+}
+
+/// Begins hold for a right clock, and ends are late by 500 ppm more and more, and less and less.
+TEST(LikelyClock, is_not_slewed_by_a_queue_that_grows_and_drains) {
+  std::vector<Bound> bounds;
+  for (std::int64_t i = 0; i < 100; ++i) {
+    const std::int64_t late = 500'000 * std::min(i, 100 - i);
+    bounds.push_back({i * k_s, late, true, 40, 0, true});
+    bounds.push_back({i * k_s + late, late - 200'000, false, 20});
+  }
+  EXPECT_GT(ClockFinder().find(bounds)->bits, 500);
 }
 
 /// Late ends are no clock that is slewed to them and back.
@@ -172,8 +187,10 @@ TEST(LikelyClock, that_is_slewed_costs_no_more_than_any_other_one) {
       const bool is_upper = random.below(2) == 0, is_none = random.below(10) == 0;
       const auto spread = static_cast<std::int64_t>(random.below(12)) - (is_none ? 30 : 0);
       bounds.push_back({i * 5'000, centre + (is_upper ? spread : -spread), is_upper,
-                        static_cast<std::int32_t>(5 + random.below(30))});
+                        static_cast<std::int32_t>(5 + random.below(30)), 0, true});
     }
+    const auto is_broken = [](const Bound& bound) { return !holds(bound, 0); };
+    if (std::ranges::count_if(bounds, is_broken) < ClockPrices::slew_begins) continue;
     const LikelyClock clock = ClockFinder().find(bounds).value();
     const std::int32_t least = least_price(bounds, 90), broken = broken_by(clock, bounds);
     if (clock.bits < least) {  // it drifts

@@ -234,7 +234,8 @@ class ClockSearch {
             .offset = std::clamp(offset, -k_most_offset, k_most_offset),
             .is_upper = side == k_cause,
             .price = price_[e],
-            .edge = e};
+            .edge = e,
+            .is_begin = !edges_[e].is_end && !edges_[e].is_link};
   }
   [[nodiscard]] std::uint32_t other_host(std::uint32_t host, std::uint32_t e) const {
     return edges_[e].cause == host ? edges_[e].effect : edges_[e].cause;
