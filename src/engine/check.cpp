@@ -41,8 +41,9 @@ Result<std::optional<engine::ExplainedClocks>> engine::explain_check(
   if (!is_estimated || report.communication_events > k_most_events_to_estimate) return std::nullopt;
   CorrectOptions correction;
   correction.check = options;
-  auto clocks = explain_clocks({.processes = run.processes, .progress = run.progress}, source,
-                               correction, is_as_read ? &loaded : nullptr, proven);
+  auto clocks =
+      explain_clocks({.processes = run.processes, .progress = run.progress}, source, correction,
+                     is_as_read ? &loaded : nullptr, proven, setting.timeline.has_no_explanation);
   if (!clocks) {
     // The check itself succeeded: a trace whose clocks cannot be estimated has none.
     if (clocks.error().kind != ErrorKind::interrupted) return std::nullopt;

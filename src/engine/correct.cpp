@@ -105,12 +105,10 @@ Result<CheckReport> engine::check_clocks(const Run& run, const Paths& paths,
   return std::move(report.before);
 }
 
-Result<engine::ExplainedClocks> engine::explain_clocks(const Run& run,
-                                                       const formats::Source& source,
-                                                       const CorrectOptions& options,
-                                                       const trace::LoadedTrace* loaded,
-                                                       const bounds::ProvenIntervals* proven) {
-  Correction correction(run, source, options, loaded, proven);
+Result<engine::ExplainedClocks> engine::explain_clocks(
+    const Run& run, const formats::Source& source, const CorrectOptions& options,
+    const trace::LoadedTrace* loaded, const bounds::ProvenIntervals* proven, bool is_explained) {
+  Correction correction(run, source, options, loaded, proven, is_explained);
   TRY(correction.compute(true, Correction::Writing::no));
   TRY(correction.check_unchanged());
   return correction.take_clocks();

@@ -320,6 +320,7 @@ Result<Correction::Outcome> Correction::attempt(const CheckOptions& check, bool 
   const TimelineUse use{.purpose = Purpose::correction,
                         .every_event = options_.delta_ticks > 0 || options_.measure_delta,
                         .overlay = is_overlay() && !shifts_as_a_whole(),
+                        .is_explained = is_explained_ && !paired_,
                         .loaded = loaded_};
   TRY_ASSIGN(t_, find_timeline(workers_, paired(), check, use, progress_));
   stored_ = tell_as_stored(t_);

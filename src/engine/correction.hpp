@@ -34,10 +34,11 @@ class Correction {
   /// the source has. Both may be null.
   Correction(const Run& run, const formats::Source& source, const CorrectOptions& options,
              const trace::LoadedTrace* loaded = nullptr,
-             const bounds::ProvenIntervals* known = nullptr)
+             const bounds::ProvenIntervals* known = nullptr, bool is_explained = false)
       : options_(options),
         loaded_(loaded),
         known_(known),
+        is_explained_(is_explained),
         progress_(run.progress),
         cancel_(run.progress),
         workers_(run.processes, options.check.threads),
@@ -141,6 +142,7 @@ class Correction {
   const CorrectOptions& options_;
   const trace::LoadedTrace* loaded_;
   const bounds::ProvenIntervals* known_;
+  bool is_explained_;
   Progress* progress_;
   Cancel cancel_;
   trace::Workers workers_;

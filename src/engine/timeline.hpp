@@ -63,7 +63,9 @@ struct Timeline {
   std::vector<trace::WrongPair> wrong_pairs;  ///< pairs of records that are no edges; increasing
   IgnoredEdges set_aside;                     ///< the same of given edges
   bool is_unproven = false;                   ///< see formats::Source::is_unproven()
-  Counters left_out;                          ///< see AlignReport::left_out
+  /// No explanation of given edges was found: mostly since some clocks meet all of them.
+  bool has_no_explanation = false;
+  Counters left_out;                              ///< see AlignReport::left_out
   double scan_s = 0, presync_s = 0, match_s = 0;  ///< seconds spent, each without the others
 
   /// Maps of the measured times; `stored` if the times as stored violate edges, since only these
@@ -91,9 +93,10 @@ enum class Purpose {
 /// How a timeline is used.
 struct TimelineUse {
   Purpose purpose = Purpose::check;
-  bool every_event = false;   ///< nodes for all communication events (match::Options)
-  bool overlay = false;       ///< the maps are for an OTF2 reader, which needs knots around flushes
-  bool is_explained = false;  ///< an explanation was applied already: the edges are feasible
+  bool every_event = false;  ///< nodes for all communication events (match::Options)
+  bool overlay = false;      ///< the maps are for an OTF2 reader, which needs knots around flushes
+  /// An explanation was applied already, so that the edges are feasible; or there is none.
+  bool is_explained = false;
   explain::SetClocks set_clocks{};  ///< given clocks that were set
   std::int64_t raised_ppb = 0;      ///< limit on rates that an explanation has raised; 0: none has
   const IgnoredEdges* set_aside = nullptr;  ///< given edges to ignore; null: none

@@ -84,6 +84,7 @@ Result<void> TimelineExplainer::explain(double most_bits, std::span<const ClockM
     }
   }
   find_explanation(estimate);
+  t_.has_no_explanation = given_ && given_->are_kept && !explained_;
   if (explained_ && explained_->explanation().bits > most_bits) explained_.reset();
   if (explained_ && records_.are_reduced && told({}).is_too_fast) {
     // That a clock was set all the time explains anything; a check of the result could not know it.

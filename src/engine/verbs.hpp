@@ -74,11 +74,12 @@ struct ExplainedClocks {
 };
 /// Finds the clocks of a trace, with bounds only if the options ask for them. `loaded`: the trace,
 /// if it was read already; null: it is read. `proven`: bounds that are known already; null: they
-/// are proved, if wanted.
+/// are proved, if wanted. `is_explained`: see TimelineUse.
 Result<ExplainedClocks> explain_clocks(const Run& run, const formats::Source& source,
                                        const CorrectOptions& options,
                                        const trace::LoadedTrace* loaded,
-                                       const bounds::ProvenIntervals* proven);
+                                       const bounds::ProvenIntervals* proven,
+                                       bool is_explained = false);
 
 /// Plans a correction without writing it: `after`, `statistics` and `judgement` of the report are
 /// those of the times that correct() would write. The report's `output` stays empty.
