@@ -60,7 +60,7 @@ TEST(Implied, tighter_messages_nearby_imply_others) {
                                 {{0, 3'000'000}, {1, 3'010'410}},
                                 {{1, 1'000'000}, {0, 1'020'000}}};
   // Within 1 ms both clocks together change by 200 ns.
-  const std::vector<Edge> expected{edges[1], edges[2], edges[4]};
+  const BigVector<Edge> expected{edges[1], edges[2], edges[4]};
   EXPECT_EQ(without_implied(edges, limits), expected);
   EXPECT_TRUE(is_implied_by(edges[0], edges[1], limits[0].rate, limits[1].rate));
   EXPECT_FALSE(is_implied_by(edges[1], edges[0], limits[0].rate, limits[1].rate));
@@ -80,7 +80,7 @@ TEST(Implied, the_others_have_the_same_solutions) {
   for (int run = 0; run < 10'000; ++run) {
     RandomStream random(41, static_cast<std::uint64_t>(run));
     const Talk talk = random_talk(random, 10'000'000);
-    const std::vector<Edge> some = without_implied(talk.edges, talk.limits);
+    const BigVector<Edge> some = without_implied(talk.edges, talk.limits);
     const Oracle all(talk.view(talk.edges)), left(talk.view(some));
     ASSERT_EQ(all.feasible(), left.feasible()) << run;
     smaller += some.size() < talk.edges.size() ? 1 : 0;
@@ -105,7 +105,7 @@ TEST(Implied, the_others_let_the_same_clocks_stay_at_the_same_least_rate) {
   for (int run = 0; run < 2'000; ++run) {
     RandomStream random(42, static_cast<std::uint64_t>(run));
     const Talk talk = random_talk(random, 10'000'000);
-    const std::vector<Edge> some = without_implied(talk.edges, talk.limits);
+    const BigVector<Edge> some = without_implied(talk.edges, talk.limits);
     std::vector<std::uint32_t> order(talk.limits.size() - 1);
     std::iota(order.begin(), order.end(), 0U);
     const auto solve = [&](std::span<const Edge> edges) {

@@ -223,11 +223,10 @@ std::pair<System::Kind, std::uint32_t> System::name(std::uint32_t number) const 
   return {Kind::instance, number - edges_ - sessions_};
 }
 
-std::vector<Edge> without_implied(std::span<const Edge> edges,
-                                  std::span<const ClockLimits> clocks) {
+BigVector<Edge> without_implied(std::span<const Edge> edges, std::span<const ClockLimits> clocks) {
   // The edges that the last one kept of the same clocks does not imply.
-  const auto passed = [&](const std::vector<Edge>& some) {
-    std::vector<Edge> kept;
+  const auto passed = [&](const BigVector<Edge>& some) {
+    BigVector<Edge> kept;
     for (const Edge& one : some) {
       const bool is_implied = !kept.empty() && kept.back().cause.clock == one.cause.clock &&
                               kept.back().effect.clock == one.effect.clock &&
@@ -237,13 +236,13 @@ std::vector<Edge> without_implied(std::span<const Edge> edges,
     }
     return kept;
   };
-  std::vector<Edge> sorted(edges.begin(), edges.end());
+  BigVector<Edge> sorted(edges.begin(), edges.end());
   std::ranges::sort(sorted, {}, [](const Edge& one) {
     return std::tie(one.cause.clock, one.effect.clock, one.effect.stamp, one.cause.stamp,
                     one.delay);
   });
   // An edge implies others after it, and others before it.
-  std::vector<Edge> kept = passed(sorted);
+  BigVector<Edge> kept = passed(sorted);
   std::ranges::reverse(kept);
   kept = passed(kept);
   std::ranges::reverse(kept);

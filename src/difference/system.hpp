@@ -248,6 +248,6 @@ class System {
 /// Returns the edges that no other edge implies, one of equal edges, in order of clocks and stamps.
 /// Under these limits on rates, or tighter ones, they have the same solutions as all edges; where
 /// clocks communicate often, they are far fewer. O(n log n).
-std::vector<Edge> without_implied(std::span<const Edge> edges, std::span<const ClockLimits> clocks);
+BigVector<Edge> without_implied(std::span<const Edge> edges, std::span<const ClockLimits> clocks);
 
 }  // namespace entrain::difference

@@ -261,7 +261,7 @@ class Explainer {
     }
     const Parts& part = parts_;
     number_of_.clear();
-    std::vector<difference::Edge> edges;
+    BigVector<difference::Edge> edges;
     const auto add = [&](std::uint32_t number, const difference::Edge& edge) {
       if (is_relaxed(number, found)) return;
       edges.push_back({part(edge.cause), part(edge.effect), edge.delay});

@@ -55,11 +55,22 @@ struct Found {
   std::uint64_t base = 0;
 };
 
+/// True if some clocks meet all edges: a search of those that no other one implies, mostly a few.
+bool are_met(difference::Constraints constraints, difference::Effort effort) {
+  const auto edges = difference::without_implied(constraints.edges, constraints.clocks);
+  constraints.edges = edges;
+  const difference::System system(constraints);
+  return greatest_below(system, difference::Values(system.nodes(), 0), effort).has_value();
+}
+
 Found explain_edges(std::size_t clocks, const Edges& edges, const Knowledge& known) {
   const GivenConstraints constraints(clocks, edges, known.rate_ppb, known.offsets);
   if (!constraints.fit()) return {};
   difference::Effort effort{.most = k_most_steps +
                                     k_sweeps * (edges.cause_clock.size() + edges.members.size())};
+  if (known.estimate.empty() && edges.members.empty() && are_met(constraints.view(), effort)) {
+    return {Explanation(), constraints.base()};
+  }
   Estimate estimate;
   if (!known.estimate.empty()) {
     estimate = [&](difference::Event event) {

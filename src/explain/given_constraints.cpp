@@ -56,6 +56,7 @@ GivenConstraints::GivenConstraints(std::size_t clocks, const Edges& edges, std::
       offsets_(offsets.begin(), offsets.end()),
       base_(earliest(edges)) {
   if (!offsets.empty()) offsets_.push_back(0);
+  edges_.reserve(edges.cause_clock.size());
   for (std::size_t i = 0; i < edges.cause_clock.size(); ++i) {
     edges_.push_back({event(edges.cause_clock[i], edges.cause_time[i]),
                       event(edges.effect_clock[i], edges.effect_time[i]),

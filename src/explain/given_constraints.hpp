@@ -39,7 +39,7 @@ class GivenConstraints {
   std::vector<std::int64_t> offsets_;
   std::uint64_t base_;
   bool fit_ = true;
-  std::vector<difference::Edge> edges_;
+  BigVector<difference::Edge> edges_;
   std::vector<difference::Event> members_;
   std::vector<difference::Instance> instances_;
 };

@@ -304,7 +304,7 @@ difference::AtZero find_staying(constraints::ConstrainedClocks& clocks,
   const std::vector<ClockMap> aligned = clocks.maps();
   clocks.set_maps(before);
   clocks.collect_all();
-  std::vector<difference::Edge> edges;
+  BigVector<difference::Edge> edges;
   for (const constraints::ClockConstraint& one : clocks.constraints()) {
     const std::int64_t from = one.from_time - clocks.begin(), to = one.to_time - clocks.begin();
     edges.push_back({{one.from, from}, {one.to, to}, to - from - one.slack});
