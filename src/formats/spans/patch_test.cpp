@@ -79,13 +79,21 @@ TEST(SpansPatch, spans_without_an_id_or_an_end_move_with_their_host) {
   EXPECT_EQ(moved(in(otlp, 0)), in(otlp, 123));
 }
 
-/// The text with marks where the clock of host b moves by 123,000 ns.
+/// The text with marks where the clock of host b moves by 123,000 ns: by a reading of all spans,
+/// and the same by one of their times alone.
 std::string marked(std::string text) {
-  Read result;
+  Read result, times;
   std::vector<Mark> marks;
+  TextSoFar only_times{.only_times = true};
+  EXPECT_TRUE(read(text, "file", times.spans, &times.stamps, &marks, &only_times));
+  EXPECT_TRUE(times.spans.all.empty());
+  EXPECT_EQ(times.spans.ids.size(), 0U);
+  const auto by_times = patched(text, times.stamps, maps_of(times.spans, 123'000), marks);
+  marks.clear();
   EXPECT_TRUE(read(text, "file", result.spans, &result.stamps, &marks));
   const auto done = patched(text, result.stamps, maps_of(result.spans, 123'000), marks);
   EXPECT_TRUE(done);
+  EXPECT_EQ(*done, by_times.value_or(""));
   const auto again = read_all(*done);  // still a text of spans
   EXPECT_EQ(again.spans.all.size(), result.spans.all.size());
   return *done;

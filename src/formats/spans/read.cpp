@@ -192,6 +192,7 @@ Result<void> read(std::string& text, const std::string& name, Spans& spans,
   text.reserve(text.size() + simdjson::SIMDJSON_PADDING);
   Reader reader(text, name, spans, stamps, marks);
   reader.seen = so_far->seen;
+  reader.only_times = so_far->only_times;
   if (so_far->framing) {
     TRY(read_messages(text, *so_far, name, reader, spans));
   } else if (is_table) {

@@ -195,12 +195,13 @@ void Reader::take(std::uint32_t unit, bool has_length, std::uint32_t clock) {
   add_span(begin, ns_of(draft.end, unit) + (has_length ? begin : 0), unit, clock);
   if (has_end) return;
   ++spans.without_end;
-  spans.all.back().follows = true;
+  if (!only_times) spans.all.back().follows = true;
 }
 
 void Reader::add_span(std::uint64_t begin, std::uint64_t end, std::uint32_t unit,
                       std::uint32_t clock) {
   if (end < begin) return ignore(unit, clock, true);
+  if (only_times) return mark(begin, clock);
   const std::size_t position = spans.all.size();
   spans.all.push_back({.clock = clock,
                        .operation = spans.operations.number(draft.name),

@@ -78,6 +78,7 @@ class Reader {
   Spans& spans;
   std::vector<Stamp>* stamps;
   Stamp::Form form = Stamp::Form::digits;
+  bool only_times = false;           ///< see TextSoFar
   SeenUnits seen;                    ///< units in the text, and in the pieces before it
   Draft draft;                       ///< the span that is read; its memory is used again
   std::string name_text, list_text;  ///< what views of the draft may be of

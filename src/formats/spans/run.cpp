@@ -244,7 +244,7 @@ Result<void> Run::write_file(const fs::path& to, const SourceFile& file,
   Spans spans;
   std::vector<Stamp> stamps;
   std::vector<Mark> marks;
-  TextSoFar whole{.columns = file.columns};
+  TextSoFar whole{.columns = file.columns, .only_times = !is_part_};
   TRY(read(document.text, file.path.string(), spans, &stamps, marked ? &marks : nullptr, &whole));
   for (const std::string& place : spans.clocks.all()) {
     if (names_.find(place) == k_none) return formats::unknown_part(file.path);

@@ -148,6 +148,7 @@ struct SeenUnits {
 /// Facts known of a text, some from those of its pieces that were read; see read().
 struct TextSoFar {
   std::string_view columns{};  ///< words of CheckOptions::columns, by which CSV is a table of spans
+  bool only_times = false;     ///< no spans are wanted, only stamps, marks and places
   bool is_last = true;         ///< the next piece ends the text
   bool are_lines = false;      ///< it is JSON with a document per line
   std::optional<Framing> framing{};                   ///< framing of Protobuf
