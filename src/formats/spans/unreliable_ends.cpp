@@ -196,9 +196,9 @@ class ClockSearch {
   };
   using Neighbours = std::map<std::uint32_t, EdgesWith>;
 
-  static std::pair<std::int64_t, std::uint32_t> place_of(const Bound& bound) {
-    return {bound.time, bound.edge};
-  }
+  static constexpr auto place_of = [](const Bound& bound) {
+    return std::pair(bound.time, bound.edge);
+  };
   static constexpr unsigned k_cause = 0, k_effect = 1;
   /// The end of an edge that is of a host.
   [[nodiscard]] unsigned side_of(std::uint32_t host, std::uint32_t e) const {
