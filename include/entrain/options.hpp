@@ -166,7 +166,7 @@ struct CheckOptions {
   AlltoallvRule alltoallv = AlltoallvRule::ignore;
   bool init_finalize = false;  ///< treat MPI_Init and MPI_Finalize as synchronising
   /// Smallest Coverage::share(), 0 to 1, with which a trace without violations is called clean, and
-  /// the smallest one of each process: a receive counts for both of its processes.
+  /// the smallest one of each process: a pair counts for both of its processes.
   double min_coverage = 0.5;
   bool strict_latency = false;  ///< edges closer than mu make the verdict `violations`, too
   BoundsOption bounds;

@@ -220,6 +220,7 @@ Result<MatchedChannel> pair_channel(const Records& records, const OpenSide& send
   const ChannelKey& key = sends.head.key;
   MatchedChannel matched{.key = key,
                          .pairs = std::min(sends.head.count, receives.head.count),
+                         .both = std::min(sends.head.count, receives.head.count),
                          .sends = sends.ends,
                          .receives = receives.ends};
   const trace::ClaimedChannel* claim = nullptr;

@@ -57,6 +57,7 @@ struct OpenSide {
 struct MatchedChannel {
   ChannelKey key;
   std::uint32_t pairs = 0;
+  std::uint32_t both = 0;  ///< ends that each side had before that
   ChannelSide sends, receives;
 
   [[nodiscard]] EdgeKind kind() const {

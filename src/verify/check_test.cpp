@@ -82,6 +82,17 @@ TEST(Check, a_process_of_which_nothing_is_paired_leaves_the_verdict_open) {
   EXPECT_TRUE(report.set_aside[0].is_decisive);
 }
 
+/// What arrived of a process whose file is missing tells nothing of a clock that it does not have.
+TEST(Check, a_process_without_records_is_not_named) {
+  TraceBuilder b(3);
+  for (std::uint64_t k = 0; k < 10; ++k) {
+    b.message(K::send, 0, 1000 * k, 1);
+    b.message(K::recv, 1, 1000 * k + 500, 0);
+  }
+  b.message(K::recv, 1, 20'000, 2);
+  EXPECT_EQ(b.check().judgement.verdict, Verdict::clean);
+}
+
 /// 2 of 10 receives of location 2 have a send: all others of the trace have one.
 TEST(Check, a_process_of_which_little_is_paired_leaves_the_verdict_open) {
   TraceBuilder b(3);

@@ -105,8 +105,9 @@ struct Skipped {
 /// Receives and collective calls that concern a process and others, and how many of them are
 /// paired.
 struct ProcessCoverage {
-  std::uint64_t operations = 0;  ///< its receives, those of what it sent, and its calls
-  std::uint64_t paired = 0;      ///< of these
+  /// Its receives and calls, and of each channel of its sends as many ends as both sides have.
+  std::uint64_t operations = 0;
+  std::uint64_t paired = 0;  ///< of these
 };
 
 /// Counts of operations without edges, and of those with some.

@@ -40,11 +40,6 @@ std::vector<Outline> Relation::outline(const trace::Share& share, const Cancel& 
     const Coverage& now = left_out_.coverage;
     process_coverage_[p].operations +=
         now.receives + now.collective_calls - before.receives - before.collective_calls;
-    for (const Outline::Channel& channel : outlines.back().channels) {
-      const ChannelKey& key = channel.key;
-      if (channel.send || key.stage != Stage::message || key.sender == key.receiver) continue;
-      process_coverage_[key.sender].operations += channel.count;
-    }
     if (outlines.back().has_threads) threads_.add_process(p, left_out_.unmatched);
     stamps_decrease_ = stamps_decrease_ || outlines.back().decreasing;
   }
@@ -94,7 +89,9 @@ void Relation::count_paired(Team& team, std::span<const std::int64_t> in_instanc
     const ChannelKey& key = channel.key;
     if (key.stage != Stage::message || is_within_location(key, *places_)) continue;
     process_coverage_[key.receiver].paired += channel.pairs;
-    if (key.sender != key.receiver) process_coverage_[key.sender].paired += channel.pairs;
+    if (key.sender == key.receiver) continue;
+    process_coverage_[key.sender].operations += channel.both;
+    process_coverage_[key.sender].paired += channel.pairs;
   }
   std::vector<std::int64_t> counts;
   for (std::size_t p = 0; p < process_coverage_.size(); ++p) {

@@ -68,7 +68,7 @@ class Relation {
   [[nodiscard]] const Unmatched& unmatched() const { return left_out_.unmatched; }
   [[nodiscard]] const Skipped& skipped() const { return left_out_.skipped; }
   [[nodiscard]] const Coverage& coverage() const { return left_out_.coverage; }
-  /// The same per process: a receive counts for both of its processes.
+  /// The same per process: a pair counts for both of its processes.
   [[nodiscard]] std::span<const ProcessCoverage> process_coverage() const {
     return process_coverage_;
   }
