@@ -135,7 +135,8 @@ void CheckingVerb::declare_check(OptionSet& set, const std::string& rows) {
             "Share of the recorded receives and calls of collectives, 0 to 100 %, that must be "
             "checked before a trace without violations is called clean: of all, and of those of "
             "each process. Below it the verdict is unproven, and the exit status 3. It is unproven "
-            "with any value if no edge at all, or none of a process, could be checked. Use a larger one where a missed violation is expensive, and 0 to "
+            "with any value if no edge at all, or none of a process, could be checked. Use a "
+            "larger one where a missed violation is expensive, and 0 to "
             "ask for violations only. Default: 50 %.");
   set.flag("--bounds", check_.bounds.wanted,
            "Also prove the largest error that each clock can have. Messages, collectives and "
