@@ -57,9 +57,13 @@ bool is_doubt_lost(const Judgement& judgement, const CheckReport& after) {
   if (judgement.doubt != Doubt::set_aside) {
     return judgement.doubt != Doubt::low_coverage && judgement.doubt != Doubt::no_edges;
   }
-  return !std::ranges::all_of(after.set_aside, [](const SetAside& one) {
-    return !one.is_decisive || one.kind == "unpaired";
-  });
+  const auto is_decisive = [](const SetAside& one) { return one.is_decisive; };
+  const auto is_lost = [](const SetAside& one) {
+    return one.is_decisive && one.kind != "unpaired";
+  };
+  // None is decisive: too many edges were set aside.
+  return std::ranges::none_of(after.set_aside, is_decisive) ||
+         std::ranges::any_of(after.set_aside, is_lost);
 }
 
 bool has_dropped(const Counters& cycles) { return count_of(cycles, "dropped_components") > 0; }

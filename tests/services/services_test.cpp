@@ -165,6 +165,22 @@ TEST(Services, a_span_across_a_step_back_keeps_its_length) {
   EXPECT_EQ(json_of(run)["after"]["violations"], 0);
 }
 
+/// A clock was slewed, and few calls show it: these are set aside. The copy does not show that, and
+/// nor does a copy of it.
+TEST(Services, the_doubt_of_a_correction_stays_with_its_copies) {
+  const TempFolder folder;
+  const fs::path input = fs::path(ENTRAIN_SOURCE_DIR) / "tests/services/slewed-few-calls.json.gz";
+  const std::string once = (folder / "once").string(), twice = (folder / "twice").string();
+  for (const std::vector<std::string>& verb :
+       {std::vector<std::string>{"correct", input.string(), "-o", once},
+        {"check", once},
+        {"correct", once, "-o", twice},
+        {"check", twice}}) {
+    const ChildOutcome run = run_tool(verb);
+    EXPECT_EQ(run.exit_code, 3) << run.summary();
+  }
+}
+
 /// What was moved is what differs: a copy of the same bytes has moved nothing.
 TEST(Services, of_right_clocks_that_cut_their_times_nothing_has_moved) {
   const TempFolder folder;
